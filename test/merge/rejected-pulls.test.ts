@@ -23,11 +23,8 @@ beforeEach(() => {
 const createPullSnapshot = (number: number, baseRef = 'main') =>
   createTestPullSnapshot({ pull: toPullNumber(number), baseRef })
 async function recordMergeRejection(number: number, message: string, baseRef?: string): Promise<void> {
-  const outcome = toMergeOutcome({
-    kind: 'refused',
-    reason: message,
-    words: { by: 'rest', status: 405, message },
-  })
+  const words = { by: 'rest', status: 405, message } as const
+  const outcome = toMergeOutcome({ kind: 'refused', reason: message, words })
   if (outcome.kind !== 'refused') throw new Error(outcome.kind)
   await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, mergeRejectionContext)
 }

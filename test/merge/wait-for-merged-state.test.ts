@@ -15,11 +15,11 @@ function setUpWaitForMergedState() {
   const store = createTestStore(clock.now)
   const snapshot = createTestPullSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
-  const ctx = {
+  const place = {
     app: { store, clock, settings: { leaseSeconds: 60 }, metrics: { landings: { inc: () => undefined } } },
     forge: { repository },
   } as unknown as JobContext<Store>
-  const startMerge = async () => {
+  const begin = async () => {
     const lease = await store.acquireLease(toMergeLeaseName(repository, baseRef), 60)
     if (lease === undefined) throw new Error('somebody has the lease')
     const [commit, tree] = [toCommitSha(createHexSha('e')), snapshot.head as never]
@@ -28,13 +28,7 @@ function setUpWaitForMergedState() {
     if (intent === undefined) throw new Error('the lease is lost')
     return { lease, intent }
   }
-  return {
-    place: ctx,
-    store,
-    snapshot,
-    begin: startMerge,
-    later: (seconds: number) => (now += seconds * 1000),
-  }
+  return { place, store, snapshot, begin, later: (seconds: number) => (now += seconds * 1000) }
 }
 
 test('waits for the process that merges it, and then counts it as merged', async () => {
