@@ -2,7 +2,6 @@
 // many steps as the real adapter takes. Like the real adapter, writes first check whether the object exists, so
 // concurrent actors can interfere.
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
-import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import type { ForgeLookupRequest, LookupResultByKind } from '../../src/checks/lookups.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
@@ -63,14 +62,11 @@ export function createInMemoryForge(
     return snapshot
   }
 
-  async function filterUnchangedPulls(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>> {
+  const findUnchanged: Forge['findUnchanged'] = async (snapshots) => {
     let asked = 0
-    const same = await findUnchangedPulls(
-      octokitFor((_, step) => (asked = step)),
-      server.name,
-      snapshots,
-    )
-    for (const pull of same) onFreshRead(pull, asked)
+    const octokit = octokitFor((_, step) => (asked = step))
+    const same = await findUnchangedPulls(octokit, server.name, snapshots)
+    for (const pull of same.keys()) onFreshRead(pull, asked)
     return same
   }
 
@@ -214,7 +210,7 @@ export function createInMemoryForge(
   return {
     repository: server.name,
     readSnapshot,
-    findUnchanged: filterUnchangedPulls,
+    findUnchanged,
     openPulls: () =>
       callGitHub('list the open pull requests', () =>
         server.openPulls().map(({ number, head, baseRef, author, draft, labels, updatedAt }) => ({

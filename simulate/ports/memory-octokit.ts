@@ -209,6 +209,7 @@ function toGraphqlPullView(server: SimulatedGitHub, shown: SimulatedPull): objec
     title: shown.title,
     state: shown.state.toUpperCase(),
     isDraft: shown.draft,
+    updatedAt: server.seconds(shown.updatedAt),
     headRefOid: shown.head,
     baseRefName: shown.baseRef,
     baseRefOid: shown.shownBase,

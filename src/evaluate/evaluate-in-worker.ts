@@ -82,17 +82,12 @@ export async function evaluateInWorker(
   const { store } = app
   const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
-  if (snapshot.excess !== undefined)
-    return createUncheckablePullEvaluation(
-      snapshot,
-      configDigest,
-      createTooLargePullReason(snapshot.excess),
-      ctx,
-    )
+  const reportTooLarge = (why: string) =>
+    createUncheckablePullEvaluation(snapshot, configDigest, createTooLargePullReason(why), ctx)
+  if (snapshot.excess !== undefined) return reportTooLarge(snapshot.excess)
   const state = computeTooLargePullCacheKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(oversizedPullCache, [key])).get(key)
-  if (before?.state === state)
-    return createUncheckablePullEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
+  if (before?.state === state) return reportTooLarge(before.why)
 
   const startedAt = app.clock.now()
   const openPulls = () => forge.openPulls()
@@ -110,12 +105,7 @@ export async function evaluateInWorker(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return createUncheckablePullEvaluation(
-        snapshot,
-        configDigest,
-        createTooLargePullReason(answer.why),
-        ctx,
-      )
+      return reportTooLarge(answer.why)
     }
   }
 }

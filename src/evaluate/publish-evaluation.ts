@@ -31,9 +31,9 @@ import { findLatestReviewOfEachUser } from '../checks/ownership/approvals.ts'
 import { formatCheckOutcomeLines } from '../report/describe-findings.ts'
 import { evaluateInWorker } from './evaluate-in-worker.ts'
 import { toLookupKey } from '../checks/lookups.ts'
-import type { CommitSha } from '../pull-request/ids.ts'
+import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { LookupResult } from '../catalogs/gather-lookup-results.ts'
-import { defineCacheNamespace } from '../ports/cache.ts'
+import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 
@@ -294,6 +294,19 @@ export async function cacheEvaluation(
   )
 }
 
+/** The pull requests that GitHub shows with the same update time as listed, and as their cached evaluations saw them. */
+export async function findPullsUnchangedSinceEvaluation(
+  listed: readonly OpenPullSummary[],
+  { app, forge }: JobContext<Cache>,
+): Promise<ReadonlySet<PullNumber>> {
+  const keys = listed.map(({ pull }) => toPullRequestKey(forge.repository, pull))
+  const snapshots = [...(await app.store.getCached(evaluationCache, keys)).values()].map(
+    (one) => one.snapshot,
+  )
+  const same = await forge.findUnchanged?.(snapshots)
+  return new Set(listed.filter((open) => same?.get(open.pull) === open.updatedAt).map(({ pull }) => pull))
+}
+
 /**
  * Returns for how many more seconds the cached inputs confirm the published verdict on the new tip, or undefined if a
  * full evaluation is needed.
@@ -312,6 +325,7 @@ export async function revalidateCachedVerdictOnNewBase(
   const { snapshot } = cachedInputs
   if (remainingSeconds <= 0 || snapshot.head !== open.head || snapshot.baseRef !== open.baseRef)
     return undefined
+  if (snapshot.base === tip) return remainingSeconds
   if ((await repository.pullHead(open.pull)) !== open.head) return undefined
   const answers = new Map(cachedInputs.answers)
   let hasAll = true

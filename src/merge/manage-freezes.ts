@@ -16,29 +16,19 @@ const repositorySchema = z
   .object({ owner: postgresSafeTextSchema.max(100), name: postgresSafeTextSchema.max(100) })
   .strict()
 
+const freezeChangeFields = {
+  repository: repositorySchema,
+  branch: postgresSafeTextSchema.optional(),
+  reason: z.string().max(1000),
+  user: postgresSafeTextSchema.max(100),
+}
+
 /** Requests can arrive through a socket, so they are validated. */
 export const freezeRequestSchema = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('list'), repository: repositorySchema.optional() }).strict(),
-  z
-    .object({
-      verb: z.literal('stop'),
-      repository: repositorySchema,
-      branch: postgresSafeTextSchema.optional(),
-      reason: z.string().max(1000),
-      user: postgresSafeTextSchema.max(100),
-    })
-    .strict(),
-  z
-    .object({
-      verb: z.literal('resume'),
-      repository: repositorySchema,
-      branch: postgresSafeTextSchema.optional(),
-      reason: z.string().max(1000),
-      user: postgresSafeTextSchema.max(100),
-      /** Whether to include freezes requested by an audit. */
-      audit: z.boolean(),
-    })
-    .strict(),
+  z.object({ verb: z.literal('stop'), ...freezeChangeFields }).strict(),
+  /** `audit`: whether to include freezes requested by an audit. */
+  z.object({ verb: z.literal('resume'), ...freezeChangeFields, audit: z.boolean() }).strict(),
 ])
 
 export type ManageFreezesRequest = z.output<typeof freezeRequestSchema>

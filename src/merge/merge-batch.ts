@@ -138,8 +138,10 @@ async function recoverBatchMerges(
 ): Promise<void> {
   const heard = acted.kind === 'done' ? 'done' : 'refused'
   const isFetched = await isWholeBatchOnBranch(intents, options.repository)
+  let enqueued: Promise<void> | undefined
+  const onMerged = async (intent: MergeIntent) => await (enqueued ??= options.onMerged?.(intent))
   for (const intent of intents) {
-    const settled = await recoverMerge(intent, options, { heard, isFetched })
+    const settled = await recoverMerge(intent, { ...options, onMerged }, { heard, isFetched })
     triggerCrashPoint('audited')
     if (settled.kind === 'landed' || settled.kind === 'mismatch') outcomes.set(intent.pull, settled)
   }

@@ -300,7 +300,7 @@ export async function explainStaleMergePermitsInBatch(
   members: readonly EvaluatedPullSnapshot[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
-  const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
+  const same = await forge.findUnchanged?.(members.map(({ snapshot }) => snapshot))
   // All share one request for the open pull requests.
   let open: ReturnType<Forge['openPulls']> | undefined
   const source: PullSnapshotReader = {
@@ -310,7 +310,7 @@ export async function explainStaleMergePermitsInBatch(
   const changed = new Map<PullNumber, string>()
   for (const examined of members) {
     const { snapshot } = examined
-    const why = same.has(snapshot.pull)
+    const why = same?.has(snapshot.pull)
       ? await explainChangeInAutoClosedPulls(examined, source)
       : await explainStaleMergePermit(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)

@@ -117,18 +117,17 @@ export async function findPullsWaitingForCommitStatus(
   return waiting
 }
 
-/** Clears rejections after a successful merge. */
+/** Clears rejections after pull requests of one branch were merged. */
 export async function clearMergeRejections(
-  { repository, pull, baseRef }: PullSnapshot,
+  merged: readonly PullSnapshot[],
   { app: { store } }: JobContext<MergeFreezeStore & Cache>,
 ): Promise<void> {
-  const none = { text: '', pull }
-  await store.putCached(
-    unknownMergeRejectionCache,
-    new Map([[`${toRepositoryKey(repository)} ${baseRef}`, none]]),
-    1,
-  )
-  await store.unparkPull(repository, pull)
+  for (const { repository, pull } of merged) await store.unparkPull(repository, pull)
+  const [first] = merged
+  if (first === undefined) return
+  const { repository, pull, baseRef } = first
+  const none = new Map([[`${toRepositoryKey(repository)} ${baseRef}`, { text: '', pull }]])
+  await store.putCached(unknownMergeRejectionCache, none, 1)
   await store.unfreezeMerges({
     repository,
     branch: baseRef,

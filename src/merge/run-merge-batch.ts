@@ -121,6 +121,9 @@ async function mergeBatch(
     members.length > 1
       ? await mergePullsTogether(members, job, lease, ctx)
       : new Map([[first.permit.landing.pull, await mergeSinglePull(first, lease, ctx)]])
+  const isMerged = ({ permit }: MergeBatchMember) => outcomes.get(permit.landing.pull)?.kind === 'landed'
+  const merged = members.filter(isMerged).map(({ evaluation }) => evaluation.snapshot)
+  await clearMergeRejections(merged, ctx)
   let result: MergeBatchOutcome = 'over'
   for (const member of members) {
     const outcome = outcomes.get(member.permit.landing.pull)
@@ -245,7 +248,6 @@ async function handleMergeOutcome(
   const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
-      await clearMergeRejections(evaluation.snapshot, ctx)
       // GitHub's delivery may already have been handled.
       if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
       else await requeuePulls([pull], ctx, mergeWebhookGraceSeconds)
@@ -280,8 +282,8 @@ async function requeuePulls(
 /** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */
 async function planMerge(intent: ValidatedMerge, ctx: JobContext<Cache>): Promise<PlannedMerge> {
   const { repository, app, forge } = ctx
-  const known = await fetchBranchRules({ forge, store: app.store, clock: app.clock }, intent.baseRef)
-  const { rules, permissions } = known
+  const source = { forge, store: app.store, clock: app.clock }
+  const { rules, permissions } = await fetchBranchRules(source, intent.baseRef)
   const { config } = await readConfig(repository, await repository.treeOf(intent.base))
   if (rules.mergeQueue) await recordMergeQueueBranchUse(forge.repository, intent.baseRef, true, app.store)
   const { credentials, actsAs = credentials?.appId ?? 0 } = app.settings

@@ -247,8 +247,11 @@ export interface Forge {
       readonly onOwnReports?: (present: BotCommentAndCheckRuns) => void
     },
   ): Promise<PullSnapshot | null>
-  /** By one request, except for the base's tip; the others are unknown. Absent if not supported. */
-  findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlySet<PullNumber>>
+  /**
+   * The pull requests that one request shows to be unchanged since their snapshots, except for the tip of the base branch,
+   * with their update times. The others can be changed or unchanged. Absent if not supported.
+   */
+  findUnchanged?(snapshots: readonly PullSnapshot[]): Promise<ReadonlyMap<PullNumber, string>>
   openPulls(): Promise<readonly OpenPullSummary[]>
   /** `allowCached`: allows a response that is up to one minute old. Merging, publishing, and signing must not use it. */
   defaultBranch(options?: { readonly allowCached?: boolean }): Promise<string>

@@ -1,15 +1,11 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
 import { recordPullOnUnmanagedBranch } from '../../src/evaluate/publish-evaluation.ts'
-import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { createTestStore } from '../jobs/job-context.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
 test('a pull request that went to another branch and came back is in another epoch', async () => {
-  const store = createInMemoryStore({
-    tables: new InMemoryStoreTables(),
-    now: () => 0,
-    turn: async (_, act) => act(),
-  })
+  const store = createTestStore(() => 0)
   const { repository, pull, head, baseRef } = createTestPullSnapshot()
   const observeHead = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
   expect(await observeHead()).toBe(0)
@@ -19,11 +15,7 @@ test('a pull request that went to another branch and came back is in another epo
 })
 
 test('a review that is first seen there is not of what comes back', async () => {
-  const store = createInMemoryStore({
-    tables: new InMemoryStoreTables(),
-    now: () => 0,
-    turn: async (_, act) => act(),
-  })
+  const store = createTestStore(() => 0)
   const { repository, pull } = createTestPullSnapshot()
   const reviews = [
     { id: 7, author: null, state: 'approved', commit: null, submittedAt: '2026-11-23T00:00:00Z' },

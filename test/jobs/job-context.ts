@@ -15,6 +15,7 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
+import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
 import { privateKey, webhookSecret, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
 
 export const silentLog = pino({ level: 'silent' })
@@ -59,6 +60,9 @@ export async function openRepositoryContext(
     merging: createMergeApi(octokit, repository),
   }
 }
+
+export const createTestStore = (now: () => number): Store =>
+  createInMemoryStore({ tables: new InMemoryStoreTables(), now, turn: async (_, act) => act() })
 
 const rejectUse = () => Promise.reject(new Error('the test does not expect this'))
 const close = () => Promise.resolve()

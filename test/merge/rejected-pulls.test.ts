@@ -5,7 +5,7 @@ import pino from 'pino'
 import { handleMergeRejection, clearMergeRejections } from '../../src/merge/rejected-pulls.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { toMergeOutcome } from '../../src/merge/merge-pull.ts'
-import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { createTestStore } from '../jobs/job-context.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import { readMergeBackoff } from '../../src/evaluate/merge-plan-input.ts'
 
@@ -13,11 +13,7 @@ type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]
 
 let mergeRejectionContext: MergeRejectionContext
 beforeEach(() => {
-  const store = createInMemoryStore({
-    tables: new InMemoryStoreTables(),
-    now: () => 1000,
-    turn: async (_, act) => act(),
-  })
+  const store = createTestStore(() => 1000)
   mergeRejectionContext = {
     app: { store, clock: { now: () => 1000 }, log: pino({ level: 'silent' }) },
     forge: { readOtherChecks: async () => [] },
@@ -27,11 +23,8 @@ beforeEach(() => {
 const createPullSnapshot = (number: number, baseRef = 'main') =>
   createTestPullSnapshot({ pull: toPullNumber(number), baseRef })
 async function recordMergeRejection(number: number, message: string, baseRef?: string): Promise<void> {
-  const outcome = toMergeOutcome({
-    kind: 'refused',
-    reason: message,
-    words: { by: 'rest', status: 405, message },
-  })
+  const words = { by: 'rest', status: 405, message } as const
+  const outcome = toMergeOutcome({ kind: 'refused', reason: message, words })
   if (outcome.kind !== 'refused') throw new Error(outcome.kind)
   await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, mergeRejectionContext)
 }
@@ -63,7 +56,7 @@ test('another message on a second pull request, or the same on another branch, f
 
 test('a merge in between shows that the message is not about the branch', async () => {
   await recordMergeRejection(1, 'The moon must be full.')
-  await clearMergeRejections(createPullSnapshot(3), mergeRejectionContext)
+  await clearMergeRejections([createPullSnapshot(3)], mergeRejectionContext)
   await recordMergeRejection(2, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
 })

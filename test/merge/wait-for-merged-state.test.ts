@@ -1,7 +1,7 @@
 // A pull request that GitHub shows as open although the base branch contains its head. The process that merges it
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
-import { createInMemoryStore, InMemoryStoreTables } from '../../simulate/ports/memory-store.ts'
+import { createTestStore } from '../jobs/job-context.ts'
 import { resolveOpenPullWithMergedHead } from '../../src/merge/externally-merged-pulls.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
@@ -12,18 +12,14 @@ import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.t
 function setUpWaitForMergedState() {
   let now = 1_000_000
   const clock = { now: () => now }
-  const store = createInMemoryStore({
-    tables: new InMemoryStoreTables(),
-    now: clock.now,
-    turn: async (_, act) => act(),
-  })
+  const store = createTestStore(clock.now)
   const snapshot = createTestPullSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
-  const ctx = {
+  const place = {
     app: { store, clock, settings: { leaseSeconds: 60 }, metrics: { landings: { inc: () => undefined } } },
     forge: { repository },
   } as unknown as JobContext<Store>
-  const startMerge = async () => {
+  const begin = async () => {
     const lease = await store.acquireLease(toMergeLeaseName(repository, baseRef), 60)
     if (lease === undefined) throw new Error('somebody has the lease')
     const [commit, tree] = [toCommitSha(createHexSha('e')), snapshot.head as never]
@@ -32,13 +28,7 @@ function setUpWaitForMergedState() {
     if (intent === undefined) throw new Error('the lease is lost')
     return { lease, intent }
   }
-  return {
-    place: ctx,
-    store,
-    snapshot,
-    begin: startMerge,
-    later: (seconds: number) => (now += seconds * 1000),
-  }
+  return { place, store, snapshot, begin, later: (seconds: number) => (now += seconds * 1000) }
 }
 
 test('waits for the process that merges it, and then counts it as merged', async () => {

@@ -118,6 +118,7 @@ function toPullRequestFields(pull: MockPull): GraphqlFieldValues {
     state: pull.merged === null ? pull.state.toUpperCase() : 'MERGED',
     merged: pull.merged !== null,
     isDraft: pull.draft,
+    updatedAt: pull.updatedAt,
     headRefOid: pull.headSha,
     baseRefName: pull.baseRef,
     baseRefOid: pull.baseSha,

@@ -28,7 +28,7 @@ const graphqlAccountSelection = '{ __typename login ... on User { databaseId } .
 
 /** Append this to a query that uses `...ShownPull`. */
 export const graphqlPullFragment = `fragment ShownPull on PullRequest {
-  number title state isDraft headRefOid baseRefName baseRefOid
+  number title state isDraft updatedAt headRefOid baseRefName baseRefOid
   author ${graphqlAccountSelection}
   headRepository { name owner { login } }
   labels(first: ${graphqlPullPageSize}) { totalCount nodes { name } }
@@ -48,6 +48,7 @@ export const graphqlPullSchema = z.object({
   title: z.string(),
   state: z.string(),
   isDraft: z.boolean(),
+  updatedAt: z.string(),
   headRefOid: z.string(),
   baseRefName: z.string(),
   baseRefOid: z.string(),
@@ -179,16 +180,15 @@ export function toReviewsAndComments(
 }
 
 /**
- * Checks in one request that many pull requests match their snapshots, for a batch just before its push. Cases it
- * can't compare are left out and must be read one by one. See Forge.stillAs. Never rejects: without an answer, the set
- * is empty.
+ * Checks in one request that many pull requests match their snapshots. Cases it can't compare are left out and must be
+ * read one by one. Never rejects: without an answer, the result is empty. See Forge.findUnchanged.
  */
 export async function findUnchangedPulls(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   snapshots: readonly PullSnapshot[],
-): Promise<ReadonlySet<PullNumber>> {
-  const same = new Set<PullNumber>()
+): Promise<ReadonlyMap<PullNumber, string>> {
+  const same = new Map<PullNumber, string>()
   for (let start = 0; start < snapshots.length; start += maxPullsPerQuery) {
     const part = snapshots.slice(start, start + maxPullsPerQuery)
     const wanted = part
@@ -206,24 +206,24 @@ ${graphqlPullFragment}`
     ).data
     for (const snapshot of part) {
       const now = graphqlPullSchema.safeParse(answer?.repository[`p${snapshot.pull}`]).data
-      if (now !== undefined && isPullUnchanged(snapshot, now)) same.add(snapshot.pull)
+      if (now !== undefined && isPullUnchanged(snapshot, now)) same.set(snapshot.pull, now.updatedAt)
     }
   }
   return same
 }
 
 function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!hasCompletePullConnections(now)) return false
   if (then.excess !== undefined || then.stacked) return false
+  const read = toReviewsAndComments(now)
   return (
+    read !== undefined &&
     hasSamePullFields(then, now) &&
-    JSON.stringify(normalizeSnapshotReviewsAndComments(then)) ===
-      JSON.stringify(normalizeGraphqlReviewsAndComments(now))
+    JSON.stringify(normalizeReviewsAndComments(then)) === JSON.stringify(normalizeReviewsAndComments(read))
   )
 }
 
 /** The users' comments and reviews, in one format for both APIs, without the App's own comment. */
-function normalizeSnapshotReviewsAndComments({ reviews, comments }: PullSnapshot) {
+function normalizeReviewsAndComments({ reviews, comments }: Pick<PullSnapshot, 'reviews' | 'comments'>) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
@@ -237,40 +237,4 @@ function normalizeSnapshotReviewsAndComments({ reviews, comments }: PullSnapshot
       )
       .toSorted(),
   }
-}
-
-function normalizeGraphqlReviewsAndComments(
-  now: GraphqlPull,
-): ReturnType<typeof normalizeSnapshotReviewsAndComments> {
-  return {
-    reviews: now.reviews.nodes
-      .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
-        [
-          fullDatabaseId,
-          state.toLowerCase().replaceAll('_', '-'),
-          commit?.oid ?? null,
-          submittedAt ?? '',
-          formatGraphqlAccount(author),
-        ].join(' '),
-      )
-      .toSorted(),
-    comments: now.comments.nodes
-      .filter(({ author }) => author?.__typename === 'User')
-      .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
-        [
-          fullDatabaseId,
-          createdAt,
-          updatedAt,
-          formatGraphqlAccount(author),
-          extractLinesSearchedForCommands(body),
-        ].join(' '),
-      )
-      .toSorted(),
-  }
-}
-
-/** An unknown author never counts as the same. */
-function formatGraphqlAccount(one: Parameters<typeof toGitHubAccountFromGraphql>[0]): string {
-  const person = toGitHubAccountFromGraphql(one)
-  return one === null ? 'nobody' : person === undefined ? 'unknown' : formatGitHubAccountOrNobody(person)
 }

@@ -140,6 +140,11 @@ export class WorkerProcess<Order, Answer> {
     return this.#child.pid === undefined ? undefined : readProcessCpuTimeMs(this.#child.pid)
   }
 
+  /** How many times longer than on an idle machine it takes, because it waits for a CPU; 1 if the system does not report it. */
+  slowdown(): number {
+    return this.#child.pid === undefined ? 1 : readSlowdown(this.#child.pid)
+  }
+
   /** Resolves when the process has ended. Rejects its current order as `closed`. */
   async end(): Promise<void> {
     this.stop(
@@ -234,6 +239,16 @@ function readProcessCpuTimeMs(pid: number): number | undefined {
     return (Number(fields[11]) + Number(fields[12])) * cpuTimeTickMs
   } catch {
     return undefined
+  }
+}
+
+function readSlowdown(pid: number): number {
+  try {
+    // Nanoseconds of the main thread on a CPU, and waiting for one.
+    const [running = 0, waiting = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+    return running > 0 ? 1 + waiting / running : 1
+  } catch {
+    return 1
   }
 }
 

@@ -28,8 +28,8 @@ export interface WorkerPoolOptions<Answer, Order = never> extends WorkerProcessO
   readonly maxAttempts?: number
   /**
    * CPU milliseconds after which an order is ended as `displaced` if another order waits; or four times as many of wall
-   * time. Time in `callBack` counts, because otherwise an order that waits for a slow registry would keep others from its
-   * process. Absent: never.
+   * time, and more on an overloaded machine. Time in `callBack` counts, because otherwise an order that waits for a slow
+   * registry would keep others from its process. Absent: never.
    */
   readonly displaceAfterMs?: number
 }
@@ -168,7 +168,7 @@ export class WorkerPool<Order, Answer> {
   }
 
   #measureWorkedMs({ worker, since, usedBefore }: PooledWorker<Order, Answer>): number {
-    const passed = performance.now() - since
+    const passed = (performance.now() - since) / worker.slowdown()
     const used = worker.used()
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }

@@ -43,6 +43,8 @@ import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
 /** Seconds until inconsistent data is read again. */
 const inconsistentReadRetrySeconds = 2
+/** Seconds until a pull request that a process is pushing is read; that process enqueues the job sooner. */
+const pendingPushRetrySeconds = 10
 /** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
 const unknownMergeOutcomeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
@@ -54,7 +56,7 @@ export async function evaluatePull(
 ): Promise<void> {
   // GitHub's delivery of a merge arrives before the push has been verified.
   if (await isPullBeingPushed(job.repository, job.pull, createMergeRecoveryOptions(ctx)))
-    return ctx.app.store.enqueue(job, inconsistentReadRetrySeconds)
+    return ctx.app.store.enqueue(job, pendingPushRetrySeconds)
   const slot = ctx.app.scheduler.startJob()
   try {
     await evaluatePullInJobSlot(job, ctx, slot)

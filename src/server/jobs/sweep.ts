@@ -11,7 +11,11 @@ import type { Store, ReadyPullStore } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
 import { removeLeftoverStagingBranches } from '../../merge/push-merge.ts'
 import { type AppServices, type JobContext, isBranchManagedByBot } from '../../jobs/job-context.ts'
-import { revalidateCachedVerdictOnNewBase } from '../../evaluate/publish-evaluation.ts'
+import {
+  findPullsUnchangedSinceEvaluation,
+  revalidateCachedVerdictOnNewBase,
+} from '../../evaluate/publish-evaluation.ts'
+import { createMergeRecoveryOptions, isPullBeingPushed } from '../../merge/recover-merges.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-state.ts'
 import { retryBranchesWithChangedRules } from '../../merge/rejected-pulls.ts'
 import { isImageScanDue } from '../../image-scan/scan-repository.ts'
@@ -22,6 +26,14 @@ const pullReevaluationIntervalSeconds = 3600
 const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', 1, (stored) =>
   typeof stored === 'string' ? stored : undefined,
 )
+
+interface SweptPull {
+  readonly open: OpenPullSummary
+  readonly state: string
+  readonly tip: CommitSha
+  /** GitHub's update time changed, for which catalog-bot's own comment is a possible reason. */
+  readonly isUpdated: boolean
+}
 
 /**
  * Enqueues a job for each pull request that changed since the last sweep. List calls show the head, base tip and update
@@ -54,7 +66,7 @@ export async function sweepRepository(
   await retryBranchesWithChangedRules(await app.store.listFreezes(job.repository), waiting, ctx)
   const stops = await app.store.listFreezes(job.repository)
   const changed = new Map<string, string>()
-  const moved: { readonly open: OpenPullSummary; readonly state: string; readonly tip: CommitSha }[] = []
+  const moved: SweptPull[] = []
   const ready = await enqueueMergeBatchJobs(new Set(tips.keys()), ctx)
   const readyBranches = new Set(pulls.filter(({ pull }) => ready.has(pull)).map(({ baseRef }) => baseRef))
   for (const open of pulls) {
@@ -70,12 +82,15 @@ export async function sweepRepository(
     if (
       known === undefined ||
       tip === undefined ||
-      removeBaseTipFromPullState(known) !== removeBaseTipFromPullState(state) ||
+      removeTipAndUpdateTime(known) !== removeTipAndUpdateTime(state) ||
       parked.has(pull)
     )
       changed.set(sweptPullKey(pull), state)
-    // The next batch moves the tip again, so a later sweep compares with that one.
-    else if (!readyBranches.has(baseRef)) moved.push({ open, state, tip })
+    else {
+      const isUpdated = known.split(' ')[2] !== updatedAt
+      // The next batch moves the tip again, so a later sweep compares with that one.
+      if (isUpdated || !readyBranches.has(baseRef)) moved.push({ open, state, tip, isUpdated })
+    }
   }
   const asBefore = await revalidateCachedEvaluations(moved, pulls, ctx)
   for (const { open, state } of moved) {
@@ -113,9 +128,10 @@ async function enqueueRepositoryJobs(
   })
   for (const branch of await readMergeQueueBranches(job.repository, app.store))
     await app.store.enqueue({ kind: 'group', ...about, branch })
-  // Unsettled merges: merged pull requests are in no list of open ones.
+  // Interrupted merges: merged pull requests are in no list of open ones.
   for (const { pull } of await app.store.listPendingMerges(job.repository))
-    await app.store.enqueue({ kind: 'pull', ...about, pull })
+    if (!(await isPullBeingPushed(job.repository, pull, createMergeRecoveryOptions(ctx))))
+      await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isImageScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
 }
 
@@ -153,20 +169,22 @@ async function enqueueMergeBatchJobs(
   return ready
 }
 
-/** Milliseconds per sweep for pull requests whose base moved; the rest get a full evaluation. */
+/** Milliseconds per sweep for pull requests whose base moved or that were updated; the rest get a full evaluation. */
 const maxRevalidationMsPerSweep = 120_000
 
 /** Pull requests whose verdict holds on the new tip, with the seconds for which it does. */
 async function revalidateCachedEvaluations(
-  moved: readonly { readonly open: OpenPullSummary; readonly tip: CommitSha }[],
+  moved: readonly SweptPull[],
   pulls: readonly OpenPullSummary[],
   ctx: JobContext<Store>,
 ): Promise<ReadonlyMap<PullNumber, number>> {
   const { clock, log } = ctx.app
   const end = clock.now() + maxRevalidationMsPerSweep
   const still = new Map<PullNumber, number>()
-  await pLimit(2).map(moved, async ({ open, tip }) => {
-    if (clock.now() > end) return
+  const updated = moved.filter(({ isUpdated }) => isUpdated).map(({ open }) => open)
+  const unchanged = await findPullsUnchangedSinceEvaluation(updated, ctx)
+  await pLimit(2).map(moved, async ({ open, tip, isUpdated }) => {
+    if (clock.now() > end || (isUpdated && !unchanged.has(open.pull))) return
     try {
       const remainingSeconds = await revalidateCachedVerdictOnNewBase(open, tip, ctx, pulls)
       if (remainingSeconds !== undefined) still.set(open.pull, remainingSeconds)
@@ -181,7 +199,7 @@ async function revalidateCachedEvaluations(
   return still
 }
 
-const removeBaseTipFromPullState = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
+const removeTipAndUpdateTime = (state: string): string => state.replace(/^(\S+) \S+ \S+/, '$1')
 
 /** Changes when a freeze begins, ends or allows a retry. */
 function formatFreezeState(stops: readonly MergeFreeze[], branch: string, now: number): string {
