@@ -20,8 +20,6 @@ const imageDigest = `sha256:${'a'.repeat(64)}`
 const createSuccessfulImageLookup = (of = imageDigest): ImageLookupResult => ({
   kind: 'ok',
   digest: of,
-  mediaType: '',
-  size: 1,
 })
 const missingImageLookupResult: ImageLookupResult = {
   kind: 'missing',

@@ -234,7 +234,7 @@ class HttpRegistryClient implements RegistryClient {
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
-    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupResult
+    return { kind: 'ok', digest } satisfies ImageLookupResult
   }
 
   async #resolveAt(
@@ -246,8 +246,8 @@ class HttpRegistryClient implements RegistryClient {
     if (hostsWithManifestRateLimit.has(reference.host))
       return this.#resolveByHead(endpoint, reference, signal)
     try {
-      const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
-      return { kind: 'ok', digest, mediaType, size: bytes.length }
+      const { digest } = await this.#fetchManifestFrom(endpoint, reference, signal)
+      return { kind: 'ok', digest }
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'missing') throw error
       await this.#confirmMissing(endpoint, reference, signal)
@@ -288,9 +288,9 @@ class HttpRegistryClient implements RegistryClient {
         isHeadRejected = true
       }
     }
-    const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
+    const { digest } = await this.#fetchManifestFrom(endpoint, reference, signal)
     if (isHeadRejected) this.#brokenHead.add(endpoint.host)
-    return { kind: 'ok', digest, mediaType, size: bytes.length }
+    return { kind: 'ok', digest }
   }
 
   async #resolveWithPlatforms(
@@ -298,8 +298,8 @@ class HttpRegistryClient implements RegistryClient {
     reference: ImageReference,
     signal?: AbortSignalLike,
   ): Promise<ImageLookupResult> {
-    const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
-    const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
+    const { manifest, digest } = await this.#fetchManifestFrom(endpoint, reference, signal)
+    const answer = { kind: 'ok', digest } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getImageIndexPlatforms(manifest.manifests) }
     if (manifest.config.size > maxImageConfigBytes) return { ...answer, platforms: [] }
     const { platform } = parseImageConfig(await this.#fetchBlobFrom(endpoint, manifest.config, signal))

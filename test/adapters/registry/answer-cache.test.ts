@@ -9,8 +9,6 @@ const sampleSha256Hex = 'a'.repeat(64)
 const successfulImageLookup: ImageLookupResult = {
   kind: 'ok',
   digest: `sha256:${sampleSha256Hex}`,
-  mediaType: 'x',
-  size: 1,
 }
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */

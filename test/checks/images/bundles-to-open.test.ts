@@ -20,8 +20,6 @@ const secondImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
 const imageFound: ImageLookupResult = {
   kind: 'ok',
   digest: `sha256:${'a'.repeat(64)}`,
-  mediaType: 'x',
-  size: 1,
 }
 const bundleContent = {
   name: 'foo.v1.0.0',

@@ -84,8 +84,6 @@ describe('a bundle name refers to one image', () => {
     const imageFound = (digest: string): ImageLookupResult => ({
       kind: 'ok',
       digest,
-      mediaType: 'x',
-      size: 1,
     })
     expect(formatTaggedFindings(imageFound(firstDigestSuffix.slice(1)))).toEqual([])
     expect(formatTaggedFindings(imageFound(secondDigestSuffix.slice(1)))).toHaveLength(1)
