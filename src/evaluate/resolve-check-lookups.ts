@@ -127,12 +127,12 @@ export async function resolveCheckLookups(
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherLookupResults(checks, input, ask, allow)
+  const answers = approvals.length === 0 ? gathered : await gatherLookupResults(checks, input, ask, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   return { input, answers, decisions, open, records, described }
 }
 
-/** Counts questions before asking any, so exceeding the budget costs no request. */
+/** Counts questions before asking any of them, so exceeding the budget for images or people costs no such request. */
 function createLookupCountLimiter(budget: EvaluationLimits): (questions: readonly LookupRequest[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
