@@ -137,8 +137,6 @@ function createExampleImageLookupResult(reference: string): LookupResultByKind['
   return {
     kind: 'ok',
     digest: digest ?? `sha256:${'d'.repeat(64)}`,
-    mediaType: 'application/vnd.oci.image.index.v1+json',
-    size: 1000,
     platforms: ['linux/amd64'],
   }
 }

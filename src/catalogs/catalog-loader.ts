@@ -21,7 +21,7 @@ import type { TreePathEntry } from '../pull-request/change.ts'
 import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import { resolveSymlinkedFile } from './linked-file.ts'
+import { gitSymlinkMode, resolveSymlinkedFile } from './linked-file.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
 import { validateCatalogWithAllRules } from '../checks/validation/validate-fully.ts'
@@ -40,8 +40,6 @@ export interface CatalogLoader {
   /** Keeps facts by blob across processes. Absent: memory only. */
   readonly cache?: Cache
 }
-
-const gitSymlinkMode = '120000'
 
 interface CachedCatalog {
   readonly entries: readonly TreePathEntry[]

@@ -12,7 +12,7 @@ import {
   type LookupResults,
   type LookupRequest,
 } from '../checks/lookups.ts'
-import type { Check, CheckInput } from '../checks/check.ts'
+import type { CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { RegistryLookupResolver } from './registries.ts'
@@ -26,15 +26,14 @@ export type LookupResolver = (question: LookupRequest) => Promise<LookupResult>
 const maxLookupRounds = 6
 const maxParallelLookups = 32
 
-/** Skips questions in `answered`. `allow` sees each round first, and throws when it exceeds the budget. */
-export async function gatherLookupResults(
-  checks: readonly Pick<Check, 'ask'>[],
-  input: CheckInput,
+/** Asks until no check has another question. `allow` sees each round first, and throws when it exceeds the budget. */
+export async function gatherLookupResults<Input>(
+  checks: readonly { ask(input: Input, answers: LookupResults): readonly LookupRequest[] }[],
+  input: Input,
   answerQuestion: LookupResolver,
-  answered: ReadonlyMap<string, LookupResult> = new Map(),
   allow: (questions: readonly LookupRequest[]) => void = () => undefined,
 ): Promise<LookupResults> {
-  const known = new Map(answered)
+  const known = new Map<string, LookupResult>()
   for (let round = 0; round < maxLookupRounds; round++) {
     const answers = createLookupResults(known)
     const open = new Map<string, LookupRequest>()
@@ -50,6 +49,17 @@ export async function gatherLookupResults(
     })
   }
   return createLookupResults(known)
+}
+
+/** Asks each question once, and shares the answer, which may be unknown. */
+export function memoizeLookups(answerQuestion: LookupResolver): LookupResolver {
+  const asked = new Map<string, Promise<LookupResult>>()
+  return (question) => {
+    const key = toLookupKey(question)
+    const answer = asked.get(key) ?? answerQuestion(question)
+    asked.set(key, answer)
+    return answer
+  }
 }
 
 /** Reads the checks of other Apps that the configuration requires on the head. */

@@ -24,7 +24,7 @@ export interface ResolvedTreePath {
   readonly error?: SymlinkError
 }
 
-const gitSymlinkMode = '120000'
+export const gitSymlinkMode = '120000'
 /** Linux follows as many. */
 const maxSymlinksFollowed = 40
 /** The limit of Linux for paths in bytes. */

@@ -54,8 +54,6 @@ export type ImageLookupResult =
   | {
       readonly kind: 'ok'
       readonly digest: string
-      readonly mediaType: string
-      readonly size: number
       readonly platforms?: readonly string[]
     }
   | { readonly kind: 'missing'; readonly reason: string }

@@ -28,6 +28,8 @@ import {
   defaultEvaluationLimits,
 } from '../catalogs/reader-pool.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
+import { readPublishedBundles } from '../catalogs/read-bundle-files.ts'
+import type { PublishedBundle } from '../checks/check.ts'
 import { findChangedSymlinks } from '../catalogs/changed-links.ts'
 import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
@@ -68,6 +70,7 @@ export interface TreeComparison {
   readonly treeReader: TreeReader
   readonly incoming: IncomingCommitsAndClosedPulls
   readonly pulls: readonly PullClosedByPush[]
+  readonly published: readonly PublishedBundle[]
 }
 
 /** Rejects with a GitError or StoreError, and with ChangeTooLargeError where the change exceeds the budget. */
@@ -128,6 +131,11 @@ export async function compareTrees(
     treeReader,
     incoming,
     pulls,
+    published: await readPublishedBundles(change, layout, basePaths, {
+      repository: treeReader,
+      loader,
+      tree: baseTree,
+    }),
   }
 }
 

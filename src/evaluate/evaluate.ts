@@ -29,7 +29,7 @@ import {
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
 import type { PullChangeFingerprint } from '../ports/pull-history.ts'
-import { resolveCheckLookups, type ResolvedCheckLookups } from './resolve-check-lookups.ts'
+import { resolveCheckLookups, startImageLookups, type ResolvedCheckLookups } from './resolve-check-lookups.ts'
 import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
 import { loadBaseBranchState, type BaseBranchState, type EvaluatePullOptions } from './load-base-branch.ts'
 import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
@@ -81,8 +81,9 @@ export async function evaluatePullSnapshot(
     return { ...known, ...decideVerdictWithoutDiff(baseState) }
 
   const comparison = await compareTrees(baseState, merge.tree, options)
+  const lookups = startImageLookups(baseState, comparison, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
-  const answered = await resolveCheckLookups(allChecks, baseState, unapproved, options)
+  const answered = await resolveCheckLookups(allChecks, baseState, unapproved, lookups, options)
   const judged = evaluateChecks(answered, comparison.treeFiles)
   const { outcomes, used } = applyRuleOverrides(
     judged,

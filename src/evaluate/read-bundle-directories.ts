@@ -108,13 +108,12 @@ async function readPackageDirectoryState(
 ): Promise<PackageDirectoryState> {
   const root = `operators/${directory}`
   const [before, after] = await Promise.all([repository.list(base, root), repository.list(result, root)])
+  const neighbours = { repository, cache: loader.cache ?? noopCache }
   const touched: TouchedBundle[] = []
   const facts = new Map<string, BundleUpgradeMetadata>()
   for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
-    const [old, now] = [
-      filterEntriesInBundleDirectory(before, its),
-      filterEntriesInBundleDirectory(after, its),
-    ]
+    const old = filterEntriesInBundleDirectory(before, its)
+    const now = filterEntriesInBundleDirectory(after, its)
     const isPublished = hasManifestsDirectory(old, its)
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
@@ -124,12 +123,7 @@ async function readPackageDirectoryState(
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
     }
-    const judged = await validateBundleDirectory(
-      { repository, cache: loader.cache ?? noopCache },
-      now,
-      its,
-      budget,
-    )
+    const judged = await validateBundleDirectory(neighbours, now, its, budget)
     facts.set(version, judged.facts)
     touched.push({
       root: its,
@@ -140,12 +134,10 @@ async function readPackageDirectoryState(
     })
   }
   const settings = await readBaseAndResultCiYaml(repository, root, { before, after }, configs)
-  const neighbours = { repository, cache: loader.cache ?? noopCache }
+  const releaseConfigPaths = [...configs].filter((path) => !path.endsWith('/ci.yaml')).sort()
   // Changed settings alone need no neighbors, unless the settings determine how edges are created.
   const needsOthers =
-    bundlePaths.length > 0 ||
-    [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
-    hasUpdateGraphModeChange(settings)
+    bundlePaths.length > 0 || releaseConfigPaths.length > 0 || hasUpdateGraphModeChange(settings)
   const others = needsOthers ? await readSiblingBundleMetadata(neighbours, after, root, facts) : undefined
   const published = needsOthers
     ? await readSiblingBundleMetadata(neighbours, before, root, new Map())
@@ -158,10 +150,7 @@ async function readPackageDirectoryState(
     budget,
   )
   const releaseConfigs = await Promise.all(
-    [...configs]
-      .filter((path) => !path.endsWith('/ci.yaml'))
-      .sort()
-      .map((path) => readPackageSettings(repository, after, path)),
+    releaseConfigPaths.map((path) => readPackageSettings(repository, after, path)),
   )
   const sources: PackageDirectoryState = {
     directory,
@@ -302,12 +291,7 @@ async function readPackageSettings(
 async function readCatalogBundlesByName(
   wanted: ReadonlySet<string>,
   directory: string,
-  {
-    repository,
-    loader,
-    layout,
-    result,
-  }: Pick<BundleDirectoryReadContext, 'repository' | 'loader' | 'layout' | 'result'>,
+  { repository, loader, layout, result }: Omit<BundleDirectoryReadContext, 'base'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   for (const { root } of layout.catalogs) {

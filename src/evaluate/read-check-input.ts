@@ -22,7 +22,6 @@ import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { readPackagesByDirectory } from '../catalogs/find-layout.ts'
-import { readPublishedBundles } from '../catalogs/read-bundle-files.ts'
 import type { TreeComparison } from './compare-trees.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
@@ -76,16 +75,14 @@ const maxPostReleaseTemplateBytes = 1024 * 1024
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
   { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseBranchState,
-  { change, layout, links, treeReader, resultPaths, resultTree, incoming, pulls }: TreeComparison,
+  { change, layout, links, treeReader, resultPaths, resultTree, incoming, pulls, published }: TreeComparison,
   { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluatePullOptions,
 ): Promise<CheckInput> {
-  const ctx = { repository: treeReader, loader, tree: baseTree }
   const sides = { repository: treeReader, loader, base: baseTree, result: resultTree }
-  const [accounts, directories, published, bundleDirectories] = await Promise.all([
+  const [accounts, directories, bundleDirectories] = await Promise.all([
     // A login belongs to its first account, because another user can register a released login (T25).
     memory.firstSeenAccounts(snapshot.repository, new Map()),
-    readPackagesByDirectory(change, layout, basePaths, ctx),
-    readPublishedBundles(change, layout, basePaths, ctx),
+    readPackagesByDirectory(change, layout, basePaths, { ...sides, tree: baseTree }),
     readBundleDirectories(change, { ...sides, layout }),
   ])
   const ownerPaths = selectOwnerFilePathsToRead(basePaths, change)

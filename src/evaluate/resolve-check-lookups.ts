@@ -21,7 +21,7 @@ import { findApprovalsFromCommands, type CommandRecord } from '../policy/command
 import type { PullChangeFingerprint, PullHistoryStore } from '../ports/pull-history.ts'
 import {
   gatherLookupResults,
-  type LookupResult,
+  memoizeLookups,
   type LookupResolver,
 } from '../catalogs/gather-lookup-results.ts'
 import {
@@ -29,6 +29,8 @@ import {
   defaultEvaluationLimits,
   type EvaluationLimits,
 } from '../catalogs/reader-pool.ts'
+import { imagesCheck } from '../checks/images/images.ts'
+import type { TreeComparison } from './compare-trees.ts'
 import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import type { PullReview, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
@@ -54,12 +56,29 @@ export interface ResolvedCheckLookups {
   readonly described: PullChangeFingerprint
 }
 
+/**
+ * Asks about images now, so that registries answer while the rest of the checks' input is read. Returns what asks each
+ * question of the evaluation once.
+ */
+export function startImageLookups(
+  { config }: BaseBranchState,
+  { change, published }: TreeComparison,
+  { ask: answerQuestion, budget = defaultEvaluationLimits }: EvaluatePullOptions,
+) {
+  const ask = memoizeLookups(answerQuestion)
+  const allow = createLookupCountLimiter(budget)
+  // The checks get the same errors later.
+  gatherLookupResults([imagesCheck], { config, change, published }, ask, allow).catch(() => undefined)
+  return { ask, allow }
+}
+
 /** Rejects with a StoreError, and with ChangeTooLargeError where the questions exceed the budget. */
 export async function resolveCheckLookups(
   checks: readonly Check[],
   { snapshot, epoch, recordedCommands }: BaseBranchState,
   unapproved: CheckInput,
-  { ask: answerExternal, memory, repository, budget = defaultEvaluationLimits }: EvaluatePullOptions,
+  { ask: answerExternal, allow }: ReturnType<typeof startImageLookups>,
+  { memory, repository }: EvaluatePullOptions,
 ): Promise<ResolvedCheckLookups> {
   const { repository: name, pull, author, reviews, comments } = snapshot
   const reviewIds = reviews.map(({ id }) => id)
@@ -73,8 +92,6 @@ export async function resolveCheckLookups(
         memory.recentCommands?.(name),
       ])
   const seenNow = new Map<string, UserId>()
-  const answered = new Map<string, LookupResult>()
-  const allow = createLookupCountLimiter(budget)
   const ask: LookupResolver = async (question) => {
     // GitHub's description of the pull request contains the same account, and is newer than a cached answer.
     const isAuthor =
@@ -82,8 +99,6 @@ export async function resolveCheckLookups(
       question.kind === 'user' &&
       question.login.toLowerCase() === author.login.toLowerCase()
     const answer = isAuthor ? ({ kind: 'person', person: author } as const) : await answerExternal(question)
-    // An unknown answer may be available in the next round.
-    if (answer.kind !== 'unknown') answered.set(toLookupKey(question), answer)
     const isNew = question.kind === 'user' && unapproved.accounts?.has(question.login.toLowerCase()) !== true
     if (isNew && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
@@ -100,7 +115,6 @@ export async function resolveCheckLookups(
     [{ ask: (_input, answers) => collectCommandLookups(commandInput, answers) }, ...checks],
     unapproved,
     ask,
-    new Map(),
     allow,
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
@@ -113,12 +127,12 @@ export async function resolveCheckLookups(
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherLookupResults(checks, input, ask, answered, allow)
+  const answers = approvals.length === 0 ? gathered : await gatherLookupResults(checks, input, ask, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   return { input, answers, decisions, open, records, described }
 }
 
-/** Counts questions before asking any, so exceeding the budget costs no request. */
+/** Counts questions before asking any of them, so exceeding the budget for images or people costs no such request. */
 function createLookupCountLimiter(budget: EvaluationLimits): (questions: readonly LookupRequest[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {

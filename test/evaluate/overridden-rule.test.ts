@@ -1,7 +1,9 @@
 // From a snapshot to a permit: a maintainer overrides a rule, and the message of the merge commit records it.
-import { afterAll, expect, test } from '@jest/globals'
+import { afterAll, expect, jest, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { PullComment } from '../../src/pull-request/snapshot.ts'
+import { isRegistryLookup, type LookupRequest } from '../../src/checks/lookups.ts'
+import type { LookupResult } from '../../src/catalogs/gather-lookup-results.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { createOwnershipScenario, catalogLoader } from '../checks/ownership/ownership-scenario.ts'
@@ -18,7 +20,11 @@ afterAll(async () => {
   await ownershipScenario.close()
 })
 
-const askedLogins = new Set<string>()
+const noRegistry = { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 } as const
+const answer = jest.fn(async (question: LookupRequest): Promise<LookupResult> =>
+  // There is no registry, so whether the package installs is unknown, and it is not required.
+  isRegistryLookup(question) ? noRegistry : ownershipScenario.fakeAccounts.answer(question),
+)
 const pullNumber = toPullNumber(7)
 const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
@@ -53,13 +59,7 @@ async function evaluatePull(
   const evaluation = await evaluatePullSnapshot(snapshot, {
     repository: ownershipScenario.mirror,
     loader: catalogLoader,
-    // There is no registry, so whether the package installs is unknown, and it is not required.
-    ask: async (question) => {
-      if (question.kind === 'user') askedLogins.add(question.login)
-      return ['image', 'bundle', 'install'].includes(question.kind)
-        ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
-        : ownershipScenario.fakeAccounts.answer(question)
-    },
+    ask: answer,
     memory: store,
   })
   for (const { record } of evaluation.commands)
@@ -111,7 +111,22 @@ test('an override with a reason applies until its comment is deleted or the head
 
 test('a maintainer who is the author is not looked up, because the snapshot describes the account', async () => {
   const from = ownershipScenario.origin.commit(filesWithFastChannel)
-  askedLogins.clear()
+  answer.mockClear()
   await evaluatePull(from, ownershipScenario.origin.commit(baseBranchFiles, [from]), [])
-  expect([...askedLogins]).toEqual([])
+  expect(answer.mock.calls.filter(([{ kind }]) => kind === 'user')).toEqual([])
+})
+
+test('each new image is looked up once, and reading the other input does not delay that', async () => {
+  const from = ownershipScenario.origin.commit(baseBranchFiles)
+  const withNew = { ...baseBranchFiles, [getCatalogPath('new')]: createCatalogYaml('new', ['1.0.0']) }
+  const asked = Promise.withResolvers<void>()
+  const readAccounts = store.firstSeenAccounts.bind(store)
+  jest
+    .spyOn(store, 'firstSeenAccounts')
+    .mockImplementationOnce((...given) => asked.promise.then(() => readAccounts(...given)))
+  answer.mockClear()
+  answer.mockImplementationOnce(async () => (asked.resolve(), noRegistry))
+  await evaluatePull(from, ownershipScenario.origin.commit(withNew, [from]), [])
+  const images = answer.mock.calls.flatMap(([question]) => (question.kind === 'image' ? [question] : []))
+  expect(images).toEqual([{ kind: 'image', reference: expect.stringContaining('quay.io/test/new@') }])
 })

@@ -17,12 +17,7 @@ import { createTestAppServices, openRepositoryContext } from '../jobs/job-contex
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const createSuccessfulImageLookup = (of = imageDigest): ImageLookupResult => ({
-  kind: 'ok',
-  digest: of,
-  mediaType: '',
-  size: 1,
-})
+const createSuccessfulImageLookup = (of = imageDigest): ImageLookupResult => ({ kind: 'ok', digest: of })
 const missingImageLookupResult: ImageLookupResult = {
   kind: 'missing',
   reason: 'the registry does not have it (404)',

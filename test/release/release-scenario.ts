@@ -140,7 +140,7 @@ export async function createReleaseScenario(
     push,
     put(version, letter = version.replaceAll('.', '').slice(-1), from = version) {
       const digest = `sha256:${letter.repeat(64)}`
-      images.set(`quay.io/foo/foo:${version}`, { kind: 'ok', digest, mediaType: 'x', size: 1 })
+      images.set(`quay.io/foo/foo:${version}`, { kind: 'ok', digest })
       images.set(`quay.io/foo/foo@${digest}`, {
         kind: 'bundle',
         digest,

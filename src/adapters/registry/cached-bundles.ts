@@ -5,7 +5,7 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import type { BundleImageLookupResult, InconclusiveLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
-import { defaultImageLookupTtls } from './cached-registry.ts'
+import { defaultImageLookupTtls, getImageLookupTtl } from './cached-registry.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
@@ -213,18 +213,7 @@ function createDeferredLookupResult(
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */
 function getBundleLookupTtl(reference: string, answer: BundleImageLookupResult): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
-  switch (answer.kind) {
-    case 'bundle':
-      return defaultImageLookupTtls.digest
-    case 'unsupported':
-      return rejectedBundleArchiveTtlSeconds
-    case 'missing':
-    case 'missing-or-private':
-    case 'digest-mismatch':
-      return defaultImageLookupTtls.negative
-    case 'malformed':
-    case 'blocked':
-    case 'unknown':
-      return undefined
-  }
+  if (answer.kind === 'bundle') return defaultImageLookupTtls.digest
+  if (answer.kind === 'unsupported') return rejectedBundleArchiveTtlSeconds
+  return getImageLookupTtl(reference, answer)
 }

@@ -39,8 +39,6 @@ const imageLookupResultSchema = z.union([
   z.object({
     kind: z.literal('ok'),
     digest: z.string(),
-    mediaType: z.string(),
-    size: z.number(),
     platforms: z.array(z.string()).exactOptional(),
   }),
   z.object({

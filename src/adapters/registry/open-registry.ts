@@ -1,6 +1,7 @@
 // The registry port over HTTP. Registry failures are answers, not exceptions. "missing" requires two matching replies.
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
+import { LruMap } from '../lru-map.ts'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import type { ImageLookupResult } from '../../checks/lookups.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -63,6 +64,8 @@ export interface RegistryClientOptions {
 // The limit of distribution and containers/image (CVE-2020-1702).
 const maxManifestBytes = 4 * 1024 * 1024
 const maxImageConfigBytes = 4 * 1024 * 1024
+/** Manifests of bundles have a kilobyte. */
+const maxHeldManifestBytes = 256 * 1024
 
 // Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
 const hostsWithManifestRateLimit: ReadonlySet<string> = new Set(['docker.io'])
@@ -78,6 +81,8 @@ class HttpRegistryClient implements RegistryClient {
   readonly #clock
   readonly #transport
   readonly #exchange
+  // Those that resolve() fetched, because pulling the image requires them next.
+  readonly #manifests = new LruMap<string, FetchedManifest>(maxHeldManifestBytes, ({ bytes }) => bytes.length)
   // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
   readonly #brokenHead = new Set<string>()
 
@@ -112,7 +117,8 @@ class HttpRegistryClient implements RegistryClient {
     }
   }
 
-  readonly fetchManifest: RegistryClient['fetchManifest'] = (reference, signal) =>
+  readonly fetchManifest: RegistryClient['fetchManifest'] = async (reference, signal) =>
+    this.#manifests.get(formatManifestKey(reference, reference.digest)) ??
     this.#tryEndpoints(reference, (endpoint) => this.#fetchManifestFrom(endpoint, reference, signal))
 
   readonly fetchBlob: RegistryClient['fetchBlob'] = (reference, descriptor, signal) =>
@@ -234,7 +240,7 @@ class HttpRegistryClient implements RegistryClient {
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
-    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupResult
+    return { kind: 'ok', digest } satisfies ImageLookupResult
   }
 
   async #resolveAt(
@@ -246,8 +252,9 @@ class HttpRegistryClient implements RegistryClient {
     if (hostsWithManifestRateLimit.has(reference.host))
       return this.#resolveByHead(endpoint, reference, signal)
     try {
-      const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
-      return { kind: 'ok', digest, mediaType, size: bytes.length }
+      const fetched = await this.#fetchManifestFrom(endpoint, reference, signal)
+      this.#manifests.set(formatManifestKey(reference, fetched.digest), fetched)
+      return { kind: 'ok', digest: fetched.digest }
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'missing') throw error
       await this.#confirmMissing(endpoint, reference, signal)
@@ -288,9 +295,9 @@ class HttpRegistryClient implements RegistryClient {
         isHeadRejected = true
       }
     }
-    const { digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
+    const { digest } = await this.#fetchManifestFrom(endpoint, reference, signal)
     if (isHeadRejected) this.#brokenHead.add(endpoint.host)
-    return { kind: 'ok', digest, mediaType, size: bytes.length }
+    return { kind: 'ok', digest }
   }
 
   async #resolveWithPlatforms(
@@ -298,8 +305,8 @@ class HttpRegistryClient implements RegistryClient {
     reference: ImageReference,
     signal?: AbortSignalLike,
   ): Promise<ImageLookupResult> {
-    const { manifest, digest, mediaType, bytes } = await this.#fetchManifestFrom(endpoint, reference, signal)
-    const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
+    const { manifest, digest } = await this.#fetchManifestFrom(endpoint, reference, signal)
+    const answer = { kind: 'ok', digest } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getImageIndexPlatforms(manifest.manifests) }
     if (manifest.config.size > maxImageConfigBytes) return { ...answer, platforms: [] }
     const { platform } = parseImageConfig(await this.#fetchBlobFrom(endpoint, manifest.config, signal))
@@ -368,6 +375,9 @@ class HttpRegistryClient implements RegistryClient {
     throw new RegistryError('network', 'no registry is configured for this image')
   }
 }
+
+const formatManifestKey = ({ host, repository }: ImageReference, digest: string | undefined) =>
+  `${host}/${repository}@${digest}`
 
 function toManifestRequest(
   method: 'GET' | 'HEAD',

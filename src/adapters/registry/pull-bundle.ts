@@ -3,6 +3,7 @@
 import pLimit from 'p-limit'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
@@ -85,7 +86,7 @@ export function pullBundle(
     directories: options.directories ?? bundleDirectoryNames,
     limits: { ...defaultImagePullLimits, ...options.limits },
   }
-  return pullImageFiles(registry, text, () => content, options.signal)
+  return pullImageFiles(registry, text, content, options.signal)
 }
 
 /** Like pullBundle(), for an image that may be a bundle or a catalog, depending on its labels. */
@@ -106,7 +107,7 @@ export async function pullCatalogFiles(
   directories: readonly string[],
 ): Promise<BundleFiles> {
   const content = { directories, limits: catalogImagePullLimits }
-  return (await pullImageFiles(registry, text, () => content)).files
+  return (await pullImageFiles(registry, text, content)).files
 }
 
 /** The directory that the label names, without surrounding slashes; undefined if the image is not a catalog. */
@@ -124,13 +125,15 @@ interface ImageFileSelection {
   readonly limits: ImagePullLimits
 }
 
+type ImageFileSelector = (labels: PulledBundle['labels']) => ImageFileSelection
+
 async function pullImageFiles(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => ImageFileSelection,
+  content: ImageFileSelection | ImageFileSelector,
   signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, contentOf, signal)
+  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
   return {
     digest,
     labels,
@@ -144,7 +147,7 @@ async function pullAndReadBundle(
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
 ): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallAnalysis }> {
   const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
+  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
   return {
     digest,
     reading: await readBundleInWorkerProcess(layers, labels, wanted.directories, wanted.limits),
@@ -154,7 +157,7 @@ async function pullAndReadBundle(
 async function pullImageLayers(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => ImageFileSelection,
+  content: ImageFileSelection | ImageFileSelector,
   signal: AbortSignalLike | undefined,
 ): Promise<{
   readonly digest: string
@@ -168,8 +171,10 @@ async function pullImageLayers(
   const { layers, config } = image
   if (config.size > maxImageConfigBytes)
     throw createRejectedImageError(`the config is larger than ${maxImageConfigBytes} bytes`)
-  const { labels, diffIds } = parseImageConfig(await registry.fetchBlob(reference, config, signal))
-  const wanted = contentOf(labels)
+  const readConfig = memoizeOnce(async () =>
+    parseImageConfig(await registry.fetchBlob(reference, config, signal)),
+  )
+  const wanted = typeof content === 'function' ? content((await readConfig()).labels) : content
   const { limits } = wanted
   if (layers.length > limits.layers)
     throw createRejectedImageError(`the manifest lists more than ${limits.layers} layers`)
@@ -178,13 +183,18 @@ async function pullImageLayers(
     throw createRejectedImageError(`the layers total more than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
     throw createRejectedImageError('some layers are stored outside the registry')
+  const [{ labels, diffIds }, packed] = await Promise.all([
+    readConfig(),
+    pLimit(maxConcurrentLayerDownloads).map(layers, (layer) => registry.fetchBlob(reference, layer, signal)),
+  ])
   if (diffIds.length !== layers.length)
     throw createRejectedImageError('the config and the manifest list different layers')
-  const packed = await pLimit(maxConcurrentLayerDownloads).map(layers, async (layer, index) => ({
-    bytes: await registry.fetchBlob(reference, layer, signal),
-    diffId: diffIds[index] ?? '',
-  }))
-  return { digest, labels, layers: packed, wanted }
+  return {
+    digest,
+    labels,
+    layers: packed.map((bytes, index) => ({ bytes, diffId: diffIds[index] ?? '' })),
+    wanted,
+  }
 }
 
 export async function unpackLayersInWorkerProcess(

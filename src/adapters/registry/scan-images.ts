@@ -105,19 +105,9 @@ function summarizeImagesByRegistry(
 
 /** Alternates between hosts, so that a slow registry does not delay the others. */
 export function interleaveImagesByRegistryHost(references: readonly string[]): readonly string[] {
-  const byHost = new Map<string, string[]>()
-  for (const reference of references) {
-    const host = getImageReferenceHost(reference)
-    const same = byHost.get(host)
-    if (same) same.push(reference)
-    else byHost.set(host, [reference])
-  }
-  const queues = [...byHost.values()]
-  const maxLength = queues.reduce((max, { length }) => Math.max(max, length), 0)
-  const result: string[] = []
-  for (let index = 0; index < maxLength; index += 1)
-    for (const queue of queues) if (index < queue.length) result.push(queue[index] as string)
-  return result
+  const queues = [...Map.groupBy(references, getImageReferenceHost).values()]
+  const length = queues.reduce((max, queue) => Math.max(max, queue.length), 0)
+  return Array.from({ length }, (_, at) => queues.flatMap((queue) => queue.slice(at, at + 1))).flat()
 }
 
 function getImageReferenceHost(reference: string): string {

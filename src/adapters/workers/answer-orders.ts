@@ -73,6 +73,4 @@ export function preventPrototypePollution(): void {
  * process would compile all sources again, which takes over a second. Saves the compile cache for the next process;
  * does nothing if there is no cache folder.
  */
-export function saveCompileCache(): void {
-  flushCompileCache()
-}
+export const saveCompileCache = flushCompileCache

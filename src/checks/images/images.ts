@@ -4,7 +4,7 @@ import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizeLastResult } from '@catalog-bot/findings/memoize'
 import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
 import {
@@ -42,9 +42,9 @@ import {
   tagMovedRule,
 } from './rules.ts'
 
-export const imagesCheck: Check<'images'> = {
+export const imagesCheck = {
   id: 'images',
-  ask(input, answers) {
+  ask(input: ImagesInput, answers: LookupResults): readonly LookupRequest[] {
     const { images, opened, republished } = collectImagesToCheck(input)
     const questions = images.flatMap((image) => [
       ...(canQueryImageRegistry(image, input) ? createImageLookupRequests(image, input) : []),
@@ -54,12 +54,17 @@ export const imagesCheck: Check<'images'> = {
     return [...questions, ...listTagDigestLookups(republished)]
   },
   judge: evaluateImagesCheck,
-}
+} satisfies Check<'images'>
+
+/** Known before the rest of a check's input, so that registries can answer while the rest is read. */
+export type ImagesInput = Pick<CheckInput, 'change' | 'config' | 'published'>
 
 type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** Cached, because each answer causes another round of questions. */
-const collectImagesToCheck = memoizePerObject(({ change, published }: CheckInput) => {
+const collectImagesToCheck = memoizeLastResult(['change', 'published'], collectImages)
+
+function collectImages({ change, published }: ImagesInput) {
   const opened = groupBundlesByImageToPull(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
@@ -72,7 +77,7 @@ const collectImagesToCheck = memoizePerObject(({ change, published }: CheckInput
     opened,
     republished: findRepublishedBundles(change.catalogs, published),
   }
-})
+}
 
 function evaluateImagesCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { images, opened, republished } = collectImagesToCheck(input)
@@ -125,12 +130,12 @@ function evaluateImagesCheck(input: CheckInput, answers: LookupResults): CheckOu
 }
 
 /** Asks for platforms only if the configuration requires some and the image runs on one. */
-function createImageLookupRequest(image: ReferencedImage, { config }: CheckInput) {
+function createImageLookupRequest(image: ReferencedImage, { config }: ImagesInput) {
   const platforms = config.images.platforms.length > 0 && isWorkloadImage(image)
   return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
 }
 
-function createImageLookupRequests(image: ReferencedImage, input: CheckInput): readonly LookupRequest[] {
+function createImageLookupRequests(image: ReferencedImage, input: ImagesInput): readonly LookupRequest[] {
   const tagged = parseImageTagAndDigest(image.text)
   return [
     createImageLookupRequest(image, input),
@@ -140,7 +145,7 @@ function createImageLookupRequests(image: ReferencedImage, input: CheckInput): r
 
 function createBundleLookupRequests(
   image: ReferencedImage,
-  input: CheckInput,
+  input: ImagesInput,
   answers: LookupResults,
 ): readonly Extract<LookupRequest, { kind: 'bundle' }>[] {
   const { reference } = image.parsed
@@ -152,7 +157,7 @@ function createBundleLookupRequests(
 }
 
 /** True for valid references in allowed registries. */
-function canQueryImageRegistry({ parsed: { reference } }: ReferencedImage, { config }: CheckInput): boolean {
+function canQueryImageRegistry({ parsed: { reference } }: ReferencedImage, { config }: ImagesInput): boolean {
   return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
 }
 

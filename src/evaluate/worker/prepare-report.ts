@@ -55,18 +55,7 @@ export async function prepareEvaluationReport(
     described,
     isCommandStillValid,
     verdict,
-  }: Pick<
-    SnapshotEvaluation,
-    | 'change'
-    | 'projectedCatalogs'
-    | 'config'
-    | 'records'
-    | 'snapshot'
-    | 'epoch'
-    | 'described'
-    | 'isCommandStillValid'
-    | 'verdict'
-  >,
+  }: SnapshotEvaluation,
   repository: GitRepository,
   loader: CatalogLoader,
 ): Promise<EvaluationReport> {

@@ -6,12 +6,7 @@ import { scanImages, type ImageScanProgress } from '../../../src/adapters/regist
 import { createManualClock } from './manual-clock.ts'
 
 const sampleSha256Hex = 'a'.repeat(64)
-const successfulImageLookup: ImageLookupResult = {
-  kind: 'ok',
-  digest: `sha256:${sampleSha256Hex}`,
-  mediaType: 'x',
-  size: 1,
-}
+const successfulImageLookup: ImageLookupResult = { kind: 'ok', digest: `sha256:${sampleSha256Hex}` }
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */
 function createRequestRecordingRegistry(

@@ -113,6 +113,19 @@ describe('from a malicious registry', () => {
     add('ok', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     expect([...(await pull('games/b:ok')).files.keys()]).toEqual(['manifests/a.yaml'])
   })
+  test('a resolved image is pulled with its manifest of before, and with its config and layers at once', async () => {
+    add('found', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
+    const found = await client.resolve(`${registry.host}/games/b:found`)
+    const both = Promise.withResolvers<void>()
+    const paths: string[] = []
+    registry.script = ({ path }) => {
+      if (paths.push(path) === 2) both.resolve()
+      return both.promise.then(() => false)
+    }
+    await pull(`games/b@${found.kind === 'ok' ? found.digest : ''}`)
+    registry.script = undefined
+    expect(paths).toEqual(Array(2).fill(expect.stringContaining('/blobs/')))
+  })
   test.each<[string, () => object, RegExp]>([
     [
       'more than forty layers',

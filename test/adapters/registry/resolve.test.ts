@@ -44,12 +44,7 @@ test('closing the client ends pending waits, and no further requests are sent', 
 describe('existence', () => {
   test('one GET resolves an image, by tag and by digest', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    const resolved = {
-      kind: 'ok',
-      digest,
-      mediaType: manifestMediaTypes.ociManifest,
-      size: expect.any(Number),
-    }
+    const resolved = { kind: 'ok', digest }
     const client = createTestRegistryClient()
     expect(await client.resolve(formatTestImageReference('org/app:v1'))).toEqual(resolved)
     expect(await client.resolve(formatTestImageReference(`org/app@${digest}`))).toEqual(resolved)

@@ -17,12 +17,7 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 const bundleImage = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
 const secondImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const imageFound: ImageLookupResult = {
-  kind: 'ok',
-  digest: `sha256:${'a'.repeat(64)}`,
-  mediaType: 'x',
-  size: 1,
-}
+const imageFound: ImageLookupResult = { kind: 'ok', digest: `sha256:${'a'.repeat(64)}` }
 const bundleContent = {
   name: 'foo.v1.0.0',
   package: 'foo',

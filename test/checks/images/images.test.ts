@@ -11,7 +11,7 @@ import { defaultConfig, type Config } from '../../../src/config/config.ts'
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const secondImageDigest = `sha256:${'b'.repeat(64)}`
 const pinnedImage = `quay.io/org/app@${imageDigest}`
-const imageFound: ImageLookupResult = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const imageFound: ImageLookupResult = { kind: 'ok', digest: imageDigest }
 
 function createImagesCheckInput(
   references: readonly (string | Partial<AddedImageReference>)[],

@@ -73,7 +73,7 @@ describe('a reference', () => {
 })
 
 test.each<[ImageLookupResult, ImageScanResult['kind']]>([
-  [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
+  [{ kind: 'ok', digest: imageDigest }, 'well'],
   [{ kind: 'missing', reason: '' }, 'gone'],
   [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
   [{ kind: 'unsupported', reason: 'schema 1' }, 'unsupported'],
@@ -87,7 +87,7 @@ test.each<[ImageLookupResult, ImageScanResult['kind']]>([
 
 describe('a tag next to a digest', () => {
   const pinned = { tag: 'v1', digest: imageDigest }
-  const imageFound = (now: string): ImageLookupResult => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
+  const imageFound = (now: string): ImageLookupResult => ({ kind: 'ok', digest: now })
 
   test('moved if it is known to have had the digest and has another one now', () => {
     expect(detectMovedTag(pinned, imageFound(secondImageDigest), true)).toMatchObject({ kind: 'tag-moved' })

@@ -81,12 +81,7 @@ describe('a bundle name refers to one image', () => {
     expect(listTagDigestLookups(republished)).toEqual([{ kind: 'image', reference: tag }])
     const formatTaggedFindings = (answer: ImageLookupResult) =>
       formatFindingsForTagLookups(createImageTagLookupResults({ [tag]: answer }), ...tagged)
-    const imageFound = (digest: string): ImageLookupResult => ({
-      kind: 'ok',
-      digest,
-      mediaType: 'x',
-      size: 1,
-    })
+    const imageFound = (digest: string): ImageLookupResult => ({ kind: 'ok', digest })
     expect(formatTaggedFindings(imageFound(firstDigestSuffix.slice(1)))).toEqual([])
     expect(formatTaggedFindings(imageFound(secondDigestSuffix.slice(1)))).toHaveLength(1)
     expect(formatTaggedFindings({ kind: 'missing', reason: '404' })).toHaveLength(1)

@@ -204,8 +204,6 @@ interface InstallScenario {
 const createSuccessfulImageLookup = (image: string): LookupResultByKind['image'] => ({
   kind: 'ok',
   digest: createFakeImageDigest(image),
-  mediaType: '',
-  size: 1,
 })
 
 function createInstallCheckInput({

@@ -125,8 +125,6 @@ const createBundleResult = (version: string, more: object = {}): BundleImageLook
 const createSuccessfulImageLookup = (letter: string): ImageLookupResult => ({
   kind: 'ok',
   digest: `sha256:${letter.repeat(64)}`,
-  mediaType: '',
-  size: 1,
 })
 
 describe('a template and its catalog', () => {
