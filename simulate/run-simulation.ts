@@ -208,7 +208,7 @@ export async function runSimulation(
       }),
       merging: createInMemoryMergeApi(server, schedule, {
         onMerging: (permit) =>
-          record(process, permit, 'merge', permit.landing.commit, server.mustTip(permit.landing.baseRef)),
+          record(process, permit, 'merge', permit.merge.commit, server.mustTip(permit.merge.baseRef)),
       }),
       repository: createInMemoryRepository(server, mirror, schedule, {
         onMerge: (permit, commit, on) => record(process, permit, 'push', commit, on),
@@ -232,7 +232,7 @@ export async function runSimulation(
     commit: CommitSha,
     on: CommitSha,
   ): void {
-    const { pull } = permit.landing
+    const { pull } = permit.merge
     const merge = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
     observed.merges.push(merge)
     traceLine(`   MERGES #${pull} as ${commit.slice(0, 7)} by ${by}`)

@@ -72,10 +72,10 @@ function checkMergeResult(
   const { parents, tree, message } = objects.commit(commit)
   // Another user may have merged the pull request before GitHub handled the request.
   const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
-  if (!isOurs || !hasAncestor(objects, server.mustTip(permit.landing.baseRef), commit)) return []
+  if (!isOurs || !hasAncestor(objects, server.mustTip(permit.merge.baseRef), commit)) return []
   for (const word of findMentionsAndClosingKeywords(message))
     addViolation('I16', `the message of ${commit.slice(0, 7)} contains ${word}`)
-  const isAsValidated = by === 'push' || (on === permit.landing.base && tree === permit.landing.tree)
+  const isAsValidated = by === 'push' || (on === permit.merge.base && tree === permit.merge.tree)
   const isFound = tables.intents.some(
     ({ intent, outcome }) => intent.pull === number && outcome === 'mismatch',
   )

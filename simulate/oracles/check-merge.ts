@@ -26,7 +26,7 @@ export function checkMergeInvariants(
   const addViolation = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${number}: ${what}` })
 
-  const { baseRef, head, base: judgedBase } = permit.landing
+  const { baseRef, head, base: judgedBase } = permit.merge
   // GitHub merges into the current base, whatever it is. The result is compared afterwards with the validated tree
   // (I14).
   const isRaced = by === 'merge' && tip !== judgedBase
@@ -41,7 +41,7 @@ export function checkMergeInvariants(
       if (!before.includes(fault)) addViolation('I1', fault)
     if (result !== computeMergedTree(server, tip, head))
       addViolation('I2', 'the tree is not the merge of head and base')
-    const { parents } = objects.commit(permit.landing.commit)
+    const { parents } = objects.commit(permit.merge.commit)
     if (parents[0] !== tip || parents[1] !== head) addViolation('I2', 'its parents are not base and head')
     const { isReadable } = parseExpectedBotConfig(objects, base)
     if (!isReadable) addViolation('I13', 'the configuration cannot be read')
@@ -80,7 +80,7 @@ export function checkMergeInvariants(
 function hasMergeTakenEffect(server: SimulatedGitHub, { by, commit, pull, permit }: ObservedMerge): boolean {
   return by === 'merge'
     ? server.pull(pull)?.state === 'merged'
-    : hasAncestor(server.objects, server.mustTip(permit.landing.baseRef), commit)
+    : hasAncestor(server.objects, server.mustTip(permit.merge.baseRef), commit)
 }
 
 function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: CommitSha): TreeSha | undefined {
@@ -125,7 +125,7 @@ function findMergeViolations(
   const found: InvariantViolation[] = []
   const addViolation = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${pull.number}: ${what}` })
-  const { head, baseRef } = permit.landing
+  const { head, baseRef } = permit.merge
   if (pull.head !== head) addViolation('I2', 'the merged commit is not its head')
   if (pull.baseRef !== baseRef) addViolation('I4', `it is for ${pull.baseRef}, but merges into ${baseRef}`)
   if (pull.state !== 'open') addViolation('I13', `it is ${pull.state}`)

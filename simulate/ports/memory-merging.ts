@@ -18,8 +18,8 @@ export function createInMemoryMergeApi(
   const notModeled = (operation: string) => () => Promise.reject(new Error(`${operation} is not modelled`))
   return {
     merge: (permit, method, { title, body }) =>
-      schedule('merge', `ask GitHub to merge #${permit.landing.pull}`, () => {
-        const { pull, head } = permit.landing
+      schedule('merge', `ask GitHub to merge #${permit.merge.pull}`, () => {
+        const { pull, head } = permit.merge
         const shown = server.pull(pull)
         if (shown?.head !== head)
           return { kind: 'race', why: 'Head branch was modified. Review and try the merge again.' } as const

@@ -143,7 +143,7 @@ export function createInMemoryRepository(
   })
   function checked(permit: MergePermit, commit: CommitSha): CommitSha {
     if (!isMergePermit(permit)) throw new GitError('refused', 'merging needs a merge permit')
-    const { base, head, tree } = permit.landing
+    const { base, head, tree } = permit.merge
     const { parents, tree: its } = objects.commit(commit)
     if (parents.length !== 2 || parents[0] !== base || parents[1] !== head || its !== tree)
       throw new GitError('refused', 'the permit does not describe its commit')
@@ -168,8 +168,8 @@ export function createInMemoryRepository(
         return server.commit(merged.tree, [base, head], 'Test merge')
       }),
     pushMerge: (permit, as) => {
-      const commit = checked(permit, as ?? permit.landing.commit)
-      const { baseRef, base } = permit.landing
+      const commit = checked(permit, as ?? permit.merge.commit)
+      const { baseRef, base } = permit.merge
       return schedule('push', `push ${commit.slice(0, 7)} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
         // An earlier push, whose answer was lost, had arrived.
@@ -185,11 +185,11 @@ export function createInMemoryRepository(
     pushMergeBatch: (permits) => {
       const why = findMergePermitChainProblem(permits)
       if (why !== undefined) throw new GitError('refused', why)
-      const commits = permits.map((permit) => checked(permit, permit.landing.commit))
+      const commits = permits.map((permit) => checked(permit, permit.merge.commit))
       const [first, last] = [permits[0], commits.at(-1)]
       if (first === undefined || last === undefined) throw new GitError('refused', 'there is no permit')
-      const { baseRef, base } = first.landing
-      const cars = permits.map(({ landing }) => `#${landing.pull}`).join(', ')
+      const { baseRef, base } = first.merge
+      const cars = permits.map(({ merge }) => `#${merge.pull}`).join(', ')
       return schedule('push', `push a batch of ${cars} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
         if (tip === last) return { kind: 'landed' }
@@ -207,8 +207,8 @@ export function createInMemoryRepository(
       })
     },
     createStagingBranch: (permit) => {
-      const commit = checked(permit, permit.landing.commit)
-      const branch = formatTemporaryBranchName(permit.landing)
+      const commit = checked(permit, permit.merge.commit)
+      const branch = formatTemporaryBranchName(permit.merge)
       return schedule('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
         const tip = server.tip(branch)
         if (tip !== undefined && tip !== commit) return { kind: 'taken' }

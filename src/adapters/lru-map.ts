@@ -3,18 +3,18 @@
 export class LruMap<Key, Value> {
   readonly #values = new Map<Key, Value>()
   readonly #capacity: number
-  readonly #weigh: (value: Value, key: Key) => number
+  readonly #measureSize: (value: Value, key: Key) => number
   readonly #isOld: (value: Value) => boolean
   #weight = 0
 
   /** `capacity` and what `weigh` gives are in the same unit. A value heavier than the capacity is not kept. */
   constructor(
     capacity: number,
-    weigh: (value: Value, key: Key) => number,
+    measureSize: (value: Value, key: Key) => number,
     isOld: (value: Value) => boolean = () => false,
   ) {
     this.#capacity = capacity
-    this.#weigh = weigh
+    this.#measureSize = measureSize
     this.#isOld = isOld
   }
 
@@ -28,7 +28,7 @@ export class LruMap<Key, Value> {
 
   set(key: Key, value: Value): void {
     this.delete(key)
-    const weight = this.#weigh(value, key)
+    const weight = this.#measureSize(value, key)
     if (weight > this.#capacity) return
     this.#values.set(key, value)
     this.#weight += weight
@@ -42,7 +42,7 @@ export class LruMap<Key, Value> {
     const value = this.#values.get(key)
     if (value === undefined) return
     this.#values.delete(key)
-    this.#weight -= this.#weigh(value, key)
+    this.#weight -= this.#measureSize(value, key)
   }
 
   /** The sum of the weights of its values. */

@@ -70,11 +70,13 @@ interface GitHubActionVerdict {
 
 export async function runGitHubAction(options: GitHubActionOptions): Promise<void> {
   try {
-    const judged = await evaluateGitHubActionEvent(options)
-    for (const line of formatWorkflowLog(judged.findings)) printToStdout(line)
+    const evaluation = await evaluateGitHubActionEvent(options)
+    for (const line of formatWorkflowLog(evaluation.findings)) printToStdout(line)
     const sarif = options.sarif
     if (sarif !== undefined) {
-      const all = judged.findings.map((finding) => addFallbackLocationToFinding(finding, judged.findings))
+      const all = evaluation.findings.map((finding) =>
+        addFallbackLocationToFinding(finding, evaluation.findings),
+      )
       await writeFile(
         sarif,
         renderSarif(
@@ -83,20 +85,20 @@ export async function runGitHubAction(options: GitHubActionOptions): Promise<voi
         ),
       )
     }
-    await appendToGitHubRunnerFile('GITHUB_STEP_SUMMARY', `${judged.summary}\n`)
+    await appendToGitHubRunnerFile('GITHUB_STEP_SUMMARY', `${evaluation.summary}\n`)
     const count = (severity: Finding['severity']) =>
-      judged.findings.filter((finding) => finding.severity === severity).length
+      evaluation.findings.filter((finding) => finding.severity === severity).length
     await appendToGitHubRunnerFile(
       'GITHUB_OUTPUT',
       formatGitHubActionOutputs({
-        verdict: judged.verdict,
+        verdict: evaluation.verdict,
         errors: count('error'),
         warnings: count('warning'),
         sarif: sarif ?? '',
       }),
     )
-    printToStdout(toLogLine(`verdict: ${judged.verdict}`))
-    setExitCode(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
+    printToStdout(toLogLine(`verdict: ${evaluation.verdict}`))
+    setExitCode(evaluation.isWrong && options.failOn === 'errors' ? 1 : 0)
   } catch (error) {
     // Uses toLogLine() because the message may be untrusted and the runner reads both streams.
     printToStdout(

@@ -157,7 +157,7 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
       actions: [
         ...report.checks,
         { comment: report.comment },
-        ...(permit === undefined ? [] : [{ land: permit.landing }]),
+        ...(permit === undefined ? [] : [{ land: permit.merge }]),
       ],
     },
     null,

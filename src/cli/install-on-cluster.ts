@@ -62,8 +62,8 @@ export async function installOnCluster(
   options: ClusterInstallOptions,
   {
     clock = systemClock,
-    tell = printToStderr,
-  }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
+    print = printToStderr,
+  }: { readonly clock?: Clock; readonly print?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
   const { createKubeClusterClient: openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
@@ -83,7 +83,7 @@ export async function installOnCluster(
   const closing: (() => Promise<unknown>)[] = [() => cluster.close()]
   const began = clock.now()
   const progress = (message: string) =>
-    tell(`${formatElapsedTime(began, clock.now()).padStart(6)}  ${escapeNonPrintableCharacters(message)}`)
+    print(`${formatElapsedTime(began, clock.now()).padStart(6)}  ${escapeNonPrintableCharacters(message)}`)
   try {
     const { trials, notTried } = planRequestedClusterTests(
       request,
@@ -97,7 +97,7 @@ export async function installOnCluster(
       force: options.forceCleanUp === true,
     }
     for (const { id, leftovers } of await sweepCluster(run))
-      tell(
+      print(
         `Removed the remaining objects of the install test ${id}${leftovers.length === 0 ? '' : `, except ${leftovers.join(', ')}`}`,
       )
     const serve = async (one: ClusterTestCatalog): Promise<ClusterTestCatalogSource> => {
@@ -123,7 +123,7 @@ export async function installOnCluster(
     const reports = await runInstallTests(trials, {
       ...run,
       environment: setup,
-      onTrial: (planned, attempt) =>
+      onAttempt: (planned, attempt) =>
         progress(
           `${formatClusterTestTitle({ ...planned, steps: planned.steps.map(({ root }) => root) })}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
         ),

@@ -3,6 +3,6 @@ import { startBotFromEnvironment } from '../server/start.ts'
 import { closeOnTerminationSignal, printToStderr } from './output.ts'
 
 export async function runServe(): Promise<void> {
-  const app = await startBotFromEnvironment({ environment: process.env, say: printToStderr })
+  const app = await startBotFromEnvironment({ environment: process.env, print: printToStderr })
   closeOnTerminationSignal(() => app.close())
 }

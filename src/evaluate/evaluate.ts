@@ -84,9 +84,9 @@ export async function evaluatePullSnapshot(
   const lookups = startImageLookups(baseState, comparison, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
   const answered = await resolveCheckLookups(allChecks, baseState, unapproved, lookups, options)
-  const judged = evaluateChecks(answered, comparison.treeFiles)
+  const evaluated = evaluateChecks(answered, comparison.treeFiles)
   const { outcomes, used } = applyRuleOverrides(
-    judged,
+    evaluated,
     findActiveRuleOverrides(answered.records, answered.input),
   )
   // Overrides are part of the merge commit's message, so they change its id.

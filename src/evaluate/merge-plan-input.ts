@@ -37,7 +37,7 @@ type PullRequestHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 
 export interface MergeBackoff {
   readonly stopped: readonly MergeFreeze[]
-  readonly refused?: string
+  readonly rejection?: string
   /** Seconds until the first of them ends. */
   readonly tryAgainAfter?: number
 }
@@ -117,7 +117,7 @@ export async function readMergeBackoff(
   const known = times.filter((time) => time !== undefined)
   return {
     stopped,
-    ...(isParked && { refused: parked.reason }),
+    ...(isParked && { rejection: parked.reason }),
     ...(known.length > 0 && { tryAgainAfter: Math.max(1, Math.ceil((Math.min(...known) - now) / 1000)) }),
   }
 }

@@ -64,7 +64,7 @@ export function toVerdictRecord(
 export function composePullReport(
   { snapshot, verdict, report }: PullEvaluation,
   { app, forge }: JobContext,
-  more: Pick<PullReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
+  more: Pick<PullReportOptions, 'runs' | 'mergeCommit' | 'published' | 'meanwhile'> = {},
 ): PullReport {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return renderPullReport(verdict, {

@@ -123,14 +123,14 @@ async function readPackageDirectoryState(
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
     }
-    const judged = await validateBundleDirectory(neighbours, now, its, budget)
-    facts.set(version, judged.facts)
+    const validated = await validateBundleDirectory(neighbours, now, its, budget)
+    facts.set(version, validated.facts)
     touched.push({
       root: its,
       version,
       kind: isPublished ? 'changed' : 'added',
-      findings: judged.findings,
-      ...(judged.rendered && { rendered: judged.rendered }),
+      findings: validated.findings,
+      ...(validated.rendered && { rendered: validated.rendered }),
     })
   }
   const settings = await readBaseAndResultCiYaml(repository, root, { before, after }, configs)

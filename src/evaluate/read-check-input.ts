@@ -53,7 +53,7 @@ const servedPackageReadLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
 const opmTimeoutMs = 15_000
 
 interface ServedPackageReadContext {
-  readonly look: TreeReader
+  readonly treeReader: TreeReader
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
   /** Files read so far, by path, because one file can contain several packages. */
@@ -202,7 +202,7 @@ async function readServedPackages(
     for (const { name } of change.packages) {
       const one =
         change.result && remaining.packages > 0
-          ? await readServedPackage(change, name, { look: treeReader, tree, left: remaining, files })
+          ? await readServedPackage(change, name, { treeReader, tree, left: remaining, files })
           : undefined
       if (one) ofCatalog.set(name, one)
     }
@@ -224,7 +224,7 @@ async function readServedPackages(
 async function readServedPackage(
   { root, result }: CatalogChange,
   packageName: string,
-  { look, tree, left, files: known }: ServedPackageReadContext,
+  { treeReader, tree, left, files: known }: ServedPackageReadContext,
 ): Promise<CatalogServerPackageResponses | undefined> {
   const paths = result ? getPackageFilePaths(result, packageName) : new Set<string>()
   if (!result || paths.size === 0) return undefined
@@ -250,10 +250,10 @@ async function readServedPackage(
   return { responses: [simulateCatalogServerResponse(read, packageName)], objects }
 
   async function readFile(path: string): Promise<ServedCatalogFile | undefined> {
-    const entry = await look.entry(tree, toRepositoryPath(root, path))
+    const entry = await treeReader.entry(tree, toRepositoryPath(root, path))
     // Links are not followed.
     if (entry?.mode.startsWith('100') !== true) return undefined
-    const bytes = await look.read(entry.oid)
+    const bytes = await treeReader.read(entry.oid)
     left.bytes -= bytes.length
     return left.bytes < 0 ? undefined : parseServedCatalogFile(bytes)
   }

@@ -69,7 +69,7 @@ export async function republishMergedPullReport(
       runs,
       rulesUrl,
       statusPage: formatStatusPageUrl(app.settings, forge.repository, pull),
-      landed: merge.commit,
+      mergeCommit: merge.commit,
       published,
     })
   await publishPullReport(forge, compose, pull, merge.head, { ...how, isHistory: true })

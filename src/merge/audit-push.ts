@@ -39,8 +39,8 @@ export async function auditPush(
 ): Promise<readonly BrokenCatalog[]> {
   const { app, repository } = ctx
   const validation = { repository, loader: app.loader, config }
-  const foreign = await findNewestNonBotCommit(from, tip, ctx)
-  if (foreign === undefined && broken.length === 0) return []
+  const newestNonBotCommit = await findNewestNonBotCommit(from, tip, ctx)
+  if (newestNonBotCommit === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
   const before = await repository.treeOf(from).catch(() => undefined)
   const roots = (
@@ -50,7 +50,7 @@ export async function auditPush(
   const result: BrokenCatalog[] = []
   for (const root of roots) {
     const was = known.get(root)
-    if (foreign === undefined && was === undefined) continue
+    if (newestNonBotCommit === undefined && was === undefined) continue
     const findings = await findCatalogErrors(after, root, validation)
     if (findings.length === 0) continue
     // Already broken, but not by a push that catalog-bot audited.
@@ -62,7 +62,7 @@ export async function auditPush(
       continue
     result.push({
       root,
-      since: was?.since ?? foreign ?? tip,
+      since: was?.since ?? newestNonBotCommit ?? tip,
       complaints: findings.slice(0, maxReportedCatalogErrors).map(formatFinding),
       more: Math.max(0, findings.length - maxReportedCatalogErrors),
     })

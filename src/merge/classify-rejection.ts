@@ -138,14 +138,14 @@ export function classifyRejection(
   rejection: MergeRejectionResponse,
   context: MergeRejectionContext = {},
 ): MergeRejection {
-  const complaints = parseRejectionReasons(rejection)
-  const reason = toSingleLineText([...new Set(complaints.map(({ text }) => text))].join(' '), 500)
-  const known = complaints.flatMap((complaint) => findRejectionScope(complaint, context) ?? [])
-  const isKnown = complaints.length > 0 && known.length === complaints.length
+  const reasons = parseRejectionReasons(rejection)
+  const reason = toSingleLineText([...new Set(reasons.map(({ text }) => text))].join(' '), 500)
+  const known = reasons.flatMap((item) => findRejectionScope(item, context) ?? [])
+  const isKnown = reasons.length > 0 && known.length === reasons.length
   return {
     scope: getWidestRejectionScope(known, isKnown),
     reason: reason === '' ? formatRejectionWithoutReason(rejection) : reason,
-    retrySoon: isKnown && complaints.every(({ meaning }) => meaning?.soon === true),
+    retrySoon: isKnown && reasons.every(({ meaning }) => meaning?.soon === true),
     isKnown,
   }
 }
@@ -184,10 +184,8 @@ function parseRejectionReasons(rejection: MergeRejectionResponse): readonly Reje
       return parseRejectionMessage(rejection.message)
     case 'graphql':
       return rejection.errors.flatMap(({ type, message }) =>
-        parseRejectionMessage(message).map((complaint) =>
-          type === 'STALE_DATA'
-            ? { ...complaint, meaning: complaint.meaning ?? raceRejectionCategory }
-            : complaint,
+        parseRejectionMessage(message).map((item) =>
+          type === 'STALE_DATA' ? { ...item, meaning: item.meaning ?? raceRejectionCategory } : item,
         ),
       )
   }
@@ -204,24 +202,24 @@ const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
  * from an enterprise hook, the text is quoted unchanged.
  */
 function parsePushRejectionOutput(text: string): readonly RejectionReason[] {
-  const complaints: (RejectionReason & { commits: string[] })[] = []
+  const reasons: (RejectionReason & { commits: string[] })[] = []
   const others: string[] = []
   for (const [at, raw] of text.split('\n').entries()) {
     const isDetail = at > 0 && /^[ \t]/.test(raw)
     const listed = /^(?:- |error: )(.*)$/.exec(raw)
     const line = (listed?.[1] ?? raw).trim().replace(/^\((.*)\)$/, '$1')
     if (line === '' || rejectionHeadingPattern.test(line)) continue
-    const last = complaints.at(-1)
+    const last = reasons.at(-1)
     if (isDetail) {
       if (last !== undefined && commitIdPattern.test(line)) last.commits.push(line)
       continue
     }
     const parsed = parseRejectionMessage(line)
     if (listed !== null || parsed.some(({ meaning }) => meaning !== undefined))
-      complaints.push(...parsed.map((complaint) => ({ ...complaint, commits: [] })))
+      reasons.push(...parsed.map((item) => ({ ...item, commits: [] })))
     else others.push(line)
   }
-  if (complaints.length > 0) return complaints
+  if (reasons.length > 0) return reasons
   return others.length > 0 ? [{ text: others.join(' '), meaning: undefined, commits: [] }] : []
 }
 
@@ -237,16 +235,15 @@ function parseRejectionMessage(message: string): readonly RejectionReason[] {
 }
 
 function parseRejectionSentences(sentences: readonly string[]): readonly RejectionReason[] {
-  const complaints: { text: string; readonly meaning: RejectionCategory | undefined; commits: string[] }[] =
-    []
+  const reasons: { text: string; readonly meaning: RejectionCategory | undefined; commits: string[] }[] = []
   for (const sentence of sentences) {
     const meaning = findRejectionCategory(sentence)
-    const last = complaints.at(-1)
+    const last = reasons.at(-1)
     // An unknown sentence explains the known one before it.
     if (meaning === undefined && last !== undefined) last.text += ` ${sentence}`
-    else complaints.push({ text: sentence, meaning, commits: [] })
+    else reasons.push({ text: sentence, meaning, commits: [] })
   }
-  return complaints
+  return reasons
 }
 
 function findRejectionCategory(sentence: string): RejectionCategory | undefined {

@@ -28,7 +28,7 @@ import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
 
 export interface MergeBatchMember {
-  readonly examined: EvaluatedPullSnapshot
+  readonly evaluated: EvaluatedPullSnapshot
   readonly permit: MergePermit
   /** The plan for merging this member alone. A batch uses the plan of its last member. */
   readonly planned: PlannedMerge
@@ -42,7 +42,7 @@ export interface BatchMergeResult {
   /** A member without an outcome waits and is evaluated again on the new base. */
   readonly outcomes: ReadonlyMap<PullNumber, MergeOutcome>
   /** GitHub's message if it rejected the whole batch. It does not blame a single member. */
-  readonly refused?: string
+  readonly rejection?: string
 }
 
 /** Call this under the branch's lease. Rejects like mergePullUnderLease(), and leaves intents open. */
@@ -64,10 +64,10 @@ export async function mergePullBatch(
   const step: MergeAttempt = { ...planned, permit, batch, options: { ...options, plan, checks } }
   try {
     const prepared = await preparePushMerge(step, method)
-    if (prepared.kind === 'refused') return { outcomes, refused: prepared.reason }
-    const stop = await readActiveFreezeReason(permit.landing, options)
+    if (prepared.kind === 'refused') return { outcomes, rejection: prepared.reason }
+    const stop = await readActiveFreezeReason(permit.merge, options)
     if (stop !== undefined) {
-      for (const { landing } of batch) outcomes.set(landing.pull, { kind: 'again', why: stop })
+      for (const { merge } of batch) outcomes.set(merge.pull, { kind: 'again', why: stop })
       return { outcomes }
     }
     triggerCrashPoint('before-intent')
@@ -79,7 +79,7 @@ export async function mergePullBatch(
     const acted = await prepared.act()
     triggerCrashPoint('pushed')
     await recoverBatchMerges(intents, acted, options, outcomes)
-    return acted.kind === 'refused' ? { outcomes, refused: acted.reason } : { outcomes }
+    return acted.kind === 'refused' ? { outcomes, rejection: acted.reason } : { outcomes }
   } finally {
     await removeTemporaryBranch(step)
   }
@@ -93,22 +93,22 @@ async function selectMergeableBatchMembers(
 ): Promise<readonly MergeBatchMember[]> {
   for (const { permit } of members) {
     const before = await recoverBranchBeforeMerge(permit, options)
-    if (before !== undefined) outcomes.set(permit.landing.pull, before)
+    if (before !== undefined) outcomes.set(permit.merge.pull, before)
   }
   const changed = await explainStaleMergePermitsInBatch(
-    members.map(({ examined }) => examined),
+    members.map(({ evaluated }) => evaluated),
     options.forge,
   )
   for (const [pull, why] of changed) if (!outcomes.has(pull)) outcomes.set(pull, { kind: 'again', why })
-  for (const { examined, permit } of members) {
-    const { pull } = permit.landing
+  for (const { evaluated, permit } of members) {
+    const { pull } = permit.merge
     if (
       !outcomes.has(pull) &&
-      !(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store))
+      !(await isPullUnchangedSinceEvaluation(evaluated, permit.merge, options.store))
     )
       outcomes.set(pull, { kind: 'again', why: pullChangedAndRevertedMessage })
   }
-  const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))
+  const end = members.findIndex(({ permit }) => outcomes.has(permit.merge.pull))
   return end < 0 ? members : members.slice(0, end)
 }
 
@@ -120,8 +120,8 @@ async function recordMergeIntents(
   { store, clock }: BatchMergeOptions,
 ): Promise<readonly MergeIntent[]> {
   const intents: MergeIntent[] = []
-  for (const { landing } of permits) {
-    const intent = await store.startMerge(lease, { ...landing, method, begunAt: clock.now() })
+  for (const { merge } of permits) {
+    const intent = await store.startMerge(lease, { ...merge, method, begunAt: clock.now() })
     if (intent === undefined) return intents
     intents.push(intent)
     triggerCrashPoint('intent-written')

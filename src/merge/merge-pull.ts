@@ -37,7 +37,7 @@ type MergeQueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
  * remains open for a later process.
  */
 export async function mergePullUnderLease(
-  examined: EvaluatedPullSnapshot,
+  evaluated: EvaluatedPullSnapshot,
   permit: MergePermit,
   lease: Lease,
   options: MergeOptions,
@@ -46,31 +46,31 @@ export async function mergePullUnderLease(
   const before = await recoverBranchBeforeMerge(permit, options)
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
-  const outcome = await mergeWithStrategy(step, examined, lease)
+  const outcome = await mergeWithStrategy(step, evaluated, lease)
   const other = planRetryWithChecksOnMergeCommit(step, outcome)
-  return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
+  return other === undefined ? outcome : mergeWithStrategy(other, evaluated, lease)
 }
 
 async function mergeWithStrategy(
   step: MergeAttempt,
-  examined: EvaluatedPullSnapshot,
+  evaluated: EvaluatedPullSnapshot,
   lease: Lease,
 ): Promise<MergeOutcome> {
   const { permit, options } = step
   try {
     // Also finds removals while the pull request waited, or during an earlier process.
     if (step.plan.method?.kind === 'queue') {
-      const { removal, isNew } = await recordMergeQueueRemoval(permit.landing, options)
+      const { removal, isNew } = await recordMergeQueueRemoval(permit.merge, options)
       if (isNew) return { kind: 'again', why: formatMergeQueueRemoval(removal) }
     }
     const prepared = await prepareMerge(step)
     if (prepared.kind === 'refused') return toMergeOutcome(prepared)
-    const changed = await recheckPullBeforeMerge(prepared, examined, options)
+    const changed = await recheckPullBeforeMerge(prepared, evaluated, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
-    if (!(await isPullUnchangedSinceEvaluation(examined, permit.landing, options.store)))
+    if (!(await isPullUnchangedSinceEvaluation(evaluated, permit.merge, options.store)))
       return { kind: 'again', why: pullChangedAndRevertedMessage }
     // Preparation can take minutes if checks must be on the merge.
-    const stop = await readActiveFreezeReason(permit.landing, options)
+    const stop = await readActiveFreezeReason(permit.merge, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
     return await performMerge(prepared, permit, lease, options)
   } finally {
@@ -81,11 +81,11 @@ async function mergeWithStrategy(
 /** A push verifies its base. GitHub's merge does not pin the base, so everything is read again. */
 async function recheckPullBeforeMerge(
   { method }: PreparedMerge,
-  examined: EvaluatedPullSnapshot,
+  evaluated: EvaluatedPullSnapshot,
   { forge }: MergeOptions,
 ): Promise<string | undefined> {
-  if (method.kind !== 'push') return explainStaleMergePermit(examined, forge)
-  return (await explainStaleMergePermitsInBatch([examined], forge)).get(examined.snapshot.pull)
+  if (method.kind !== 'push') return explainStaleMergePermit(evaluated, forge)
+  return (await explainStaleMergePermitsInBatch([evaluated], forge)).get(evaluated.snapshot.pull)
 }
 
 /**
@@ -100,7 +100,7 @@ function planRetryWithChecksOnMergeCommit(
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
   // An unrecognized rejection can mean the same.
-  if (!outcome.refusal.retrySoon && outcome.refusal.isKnown) return undefined
+  if (!outcome.rejection.retrySoon && outcome.rejection.isKnown) return undefined
   if (method?.kind !== 'push' || method.checksFirst) return undefined
   const own = new Set(options.checks.map(({ name }) => name))
   const required = rules?.checks.required ?? []
@@ -118,16 +118,16 @@ export async function readActiveFreezeReason(
 
 /** An earlier merge that is unfinished, or whose outcome must be reported first. */
 export async function recoverBranchBeforeMerge(
-  { landing }: MergePermit,
+  { merge }: MergePermit,
   options: MergeRecoveryOptions,
 ): Promise<MergeOutcome | undefined> {
   const { store } = options
-  const all = await recoverMergesOnBranch(landing.repository, landing.baseRef, options)
+  const all = await recoverMergesOnBranch(merge.repository, merge.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
-  const stop = await readActiveFreezeReason(landing, options)
+  const stop = await readActiveFreezeReason(merge, options)
   if (stop !== undefined) return { kind: 'again', why: stop }
-  const merged = await store.findMerge(landing.repository, landing.pull)
-  if (merged?.head === landing.head) return { kind: 'landed', commit: merged.commit }
+  const merged = await store.findMerge(merge.repository, merge.pull)
+  if (merged?.head === merge.head) return { kind: 'landed', commit: merged.commit }
   // A push at the moment of the merge leaves the pull request open on GitHub, but it is merged only once.
   if (merged !== undefined)
     return toMergeOutcome({
@@ -135,14 +135,14 @@ export async function recoverBranchBeforeMerge(
       reason: `an earlier state of this pull request was merged as ${merged.commit.slice(0, 12)}; open another pull request for the later commits`,
       scope: 'pull',
     })
-  const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
+  const own = all.find(({ intent }) => intent.pull === merge.pull && intent.head === merge.head)
   // Another pull request that is being added to the queue does not block.
   const isBlocking = ({ intent, settled }: (typeof all)[number]) =>
     settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
   if (own?.settled.kind === 'unclear' || all.some(isBlocking)) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
   if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue') {
-    const { removal, isNew } = await recordMergeQueueRemoval(landing, options)
+    const { removal, isNew } = await recordMergeQueueRemoval(merge, options)
     if (isNew) return { kind: 'again', why: formatMergeQueueRemoval(removal) }
     return toMergeOutcome({ kind: 'refused', reason: formatMergeQueueRemoval(removal), scope: 'pull' })
   }
@@ -170,13 +170,13 @@ async function prepareMerge(step: MergeAttempt): Promise<MergePreparationResult>
 /** Records the intent, performs the merge, and reads the outcome. */
 async function performMerge(
   { method, commit, act }: PreparedMerge,
-  { landing }: MergePermit,
+  { merge }: MergePermit,
   lease: Lease,
   options: MergeOptions,
 ): Promise<MergeOutcome> {
   const { store, clock } = options
   triggerCrashPoint('before-intent')
-  const pendingMerge = { ...landing, commit, method, begunAt: clock.now() }
+  const pendingMerge = { ...merge, commit, method, begunAt: clock.now() }
   const intent = await store.startMerge(lease, pendingMerge)
   if (intent === undefined) return { kind: 'again', why: 'catalog-bot lost the lease on the branch' }
   triggerCrashPoint('intent-written')
@@ -203,18 +203,18 @@ async function performMerge(
 
 /** Converts a rejection to an outcome. Classifies GitHub's message by scope, unless the caller already knows the scope. */
 export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
-  const { reason, words, scope, commit, isSigned } = rejected
-  if (words === undefined) {
+  const { reason, response, scope, commit, isSigned } = rejected
+  if (response === undefined) {
     const rejection = { scope: scope ?? 'branch', reason, retrySoon: false, isKnown: true }
-    return { kind: 'refused', refusal: rejection }
+    return { kind: 'refused', rejection }
   }
-  const rejection = classifyRejection(words, { commit, isSigned })
+  const rejection = classifyRejection(response, { commit, isSigned })
   // An unrecognized message does not affect the branch yet, regardless of its context.
   if (scope !== undefined && (scope === 'pull' || rejection.isKnown))
-    return { kind: 'refused', refusal: { ...rejection, scope, reason, retrySoon: false } }
+    return { kind: 'refused', rejection: { ...rejection, scope, reason, retrySoon: false } }
   return rejection.scope === 'race'
     ? { kind: 'again', why: rejection.reason }
-    : { kind: 'refused', refusal: rejection }
+    : { kind: 'refused', rejection }
 }
 
 /** Merges the validated head through GitHub's merge queue. The intent remains open until it leaves the queue. */
@@ -222,7 +222,7 @@ async function prepareQueueMerge(
   step: MergeAttempt,
   method: MergeQueueStrategy,
 ): Promise<MergePreparationResult> {
-  return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueuePull(step) }
+  return { kind: 'ready', method, commit: step.permit.merge.commit, act: () => enqueuePull(step) }
 }
 
 async function enqueuePull({ permit, options }: MergeAttempt): Promise<MergeActionResult> {
@@ -238,7 +238,7 @@ async function prepareGitHubMerge(
   method: GitHubMergeStrategy,
 ): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
-  const { base, head, commit } = permit.landing
+  const { base, head, commit } = permit.merge
   if (rules !== undefined && requiresUpToDateHead(rules) && !(await options.repository.contains(head, base)))
     return {
       kind: 'refused',
@@ -255,20 +255,21 @@ async function requestGitHubMerge(
   { method }: GitHubMergeStrategy,
   text: MergeCommitMessage,
 ): Promise<MergeActionResult> {
-  const { landing } = permit
+  const { merge } = permit
   // As late as possible, because GitHub merges into the current base.
-  await options.repository.fetch(landing.baseRef)
-  if ((await options.repository.tip(landing.baseRef)) !== landing.base)
+  await options.repository.fetch(merge.baseRef)
+  if ((await options.repository.tip(merge.baseRef)) !== merge.base)
     return { kind: 'race', why: 'the base branch changed' }
   const answer = await options.merging.merge(permit, method, text)
   triggerCrashPoint('merge-asked')
   if (answer.kind !== 'refused') return answer
-  return { ...toRejectedMergeAction(answer.rejection), commit: landing.commit }
+  return { ...toRejectedMergeAction(answer.rejection), commit: merge.commit }
 }
 
-function toRejectedMergeAction(words: MergeRejectionMessage) {
-  const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
-  return { kind: 'refused', reason, words } as const
+function toRejectedMergeAction(response: MergeRejectionMessage) {
+  const reason =
+    response.by === 'rest' ? response.message : response.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, response } as const
 }
 
 /** Splits a commit message into GitHub's title and body. */
@@ -281,15 +282,15 @@ type PullSnapshotReader = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why GitHub's state no longer matches the permit. Undefined if it does. */
 async function explainStaleMergePermit(
-  examined: EvaluatedPullSnapshot,
+  evaluated: EvaluatedPullSnapshot,
   forge: PullSnapshotReader,
   /** The base of a batch member is not on the branch yet, so it is not compared. */
   instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
-  const fresh = await forge.readSnapshot(examined.snapshot.pull, { skipCache: true })
-  if (fresh === null || !areSnapshotsEquivalent({ ...fresh, ...instead }, examined.snapshot))
+  const fresh = await forge.readSnapshot(evaluated.snapshot.pull, { skipCache: true })
+  if (fresh === null || !areSnapshotsEquivalent({ ...fresh, ...instead }, evaluated.snapshot))
     return 'the pull request changed'
-  return explainChangeInAutoClosedPulls(examined, forge)
+  return explainChangeInAutoClosedPulls(evaluated, forge)
 }
 
 /**
@@ -308,11 +309,11 @@ export async function explainStaleMergePermitsInBatch(
     openPulls: () => (open ??= forge.openPulls()),
   }
   const changed = new Map<PullNumber, string>()
-  for (const examined of members) {
-    const { snapshot } = examined
+  for (const evaluated of members) {
+    const { snapshot } = evaluated
     const why = same?.has(snapshot.pull)
-      ? await explainChangeInAutoClosedPulls(examined, source)
-      : await explainStaleMergePermit(examined, source, { base: snapshot.base })
+      ? await explainChangeInAutoClosedPulls(evaluated, source)
+      : await explainStaleMergePermit(evaluated, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed

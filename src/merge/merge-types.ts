@@ -43,7 +43,7 @@ export type MergeOutcome =
   /** In GitHub's merge queue. A webhook or the sweep triggers another evaluation. */
   | { readonly kind: 'queued' }
   /** GitHub rejects the merge because of this pull request or its branch. */
-  | { readonly kind: 'refused'; readonly refusal: MergeRejection }
+  | { readonly kind: 'refused'; readonly rejection: MergeRejection }
   /** The branch does not match what was validated. Merging must be frozen. */
   | { readonly kind: 'mismatch'; readonly mismatch: MergeTreeMismatch }
 
@@ -53,7 +53,7 @@ export interface RejectedMerge {
   /** One line of text for users. */
   readonly reason: string
   /** GitHub's message. Absent if no request was sent to GitHub. */
-  readonly words?: GitHubMergeRejection
+  readonly response?: GitHubMergeRejection
   /** Set if the message does not show the scope. */
   readonly scope?: 'pull' | 'branch'
   /** The commit to be merged, and whether GitHub signed it. Rules about commits list the offending ones. */
@@ -89,7 +89,7 @@ export interface MergeRecoveryOptions {
    * Evaluates a merge by GitHub on a base other than the validated one: `commit` merges the intent's head into `base`.
    * Absent if such a merge cannot be evaluated.
    */
-  readonly judgeMerged?: (
+  readonly auditMerge?: (
     intent: MergeIntent,
     base: CommitSha,
     commit: CommitSha,

@@ -64,24 +64,24 @@ export async function preparePushMerge(
   method: PushMergeStrategy,
 ): Promise<MergePreparationResult> {
   const { permit, options, rules } = step
-  const { landing } = permit
+  const { merge } = permit
   const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && requiresTestMergeTree(rules))
-  const other = isCompared ? await findTestMergeMismatch(landing, options.repository) : undefined
+  const other = isCompared ? await findTestMergeMismatch(merge, options.repository) : undefined
   if (other !== undefined) return other
-  let { commit } = landing
+  let { commit } = merge
   if (requiresStagingBranch(method)) {
-    await recordStagedCommit(landing, commit, options.store)
+    await recordStagedCommit(merge, commit, options.store)
     let staged = await options.repository.createStagingBranch(permit)
     if (staged.kind === 'taken') {
       // An earlier attempt at this merge may have left the branch.
-      await removeStagingBranch(landing, formatTemporaryBranchName(landing), options)
-      await recordStagedCommit(landing, commit, options.store)
+      await removeStagingBranch(merge, formatTemporaryBranchName(merge), options)
+      await recordStagedCommit(merge, commit, options.store)
       staged = await options.repository.createStagingBranch(permit)
     }
     if (staged.kind === 'taken')
       return {
         kind: 'refused',
-        reason: `the branch ${formatTemporaryBranchName(landing)} exists but was not created by catalog-bot; delete or rename it`,
+        reason: `the branch ${formatTemporaryBranchName(merge)} exists but was not created by catalog-bot; delete or rename it`,
         scope: 'pull',
       }
     if (staged.kind === 'refused')
@@ -116,12 +116,12 @@ const requiresStagingBranch = (method: PushMergeStrategy): boolean => method.che
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
 async function createGitHubSignedCommit({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
-  const { landing } = permit
-  const signedCopy = await merging.createSignedCommit(permit, await repository.messageOf(landing.commit))
+  const { merge } = permit
+  const signedCopy = await merging.createSignedCommit(permit, await repository.messageOf(merge.commit))
   if (signedCopy.unverified !== undefined) return signedCopy
-  await recordStagedCommit(landing, signedCopy.commit, options.store)
+  await recordStagedCommit(merge, signedCopy.commit, options.store)
   await merging.moveStagingBranch(permit, signedCopy.commit)
-  await repository.fetch(formatTemporaryBranchName(landing))
+  await repository.fetch(formatTemporaryBranchName(merge))
   triggerCrashPoint('signed')
   return signedCopy
 }
@@ -182,11 +182,11 @@ function pushBatch(batch: readonly MergePermit[], repository: GitRepository): Pr
 
 /** Whether every complaint is about a check that GitHub has not recognized yet. */
 function isRejectedForPendingChecks(text: string): boolean {
-  const complaints = text
+  const reasons = text
     .split('\n')
     .filter((line) => line.startsWith('- ') || /^error: (?!GH0)/.test(line))
     .map((line) => line.replace(/^(?:- |error: )/, ''))
-  return complaints.length > 0 && complaints.every((complaint) => pendingStatusCheckPattern.test(complaint))
+  return reasons.length > 0 && reasons.every((item) => pendingStatusCheckPattern.test(item))
 }
 const pendingStatusCheckPattern =
   /^(?:Required status check ".*" is (?:expected|in progress|pending)\.?|\d+ of \d+ required status checks are (?:expected|pending|in progress)\.?|\d+ of \d+ required status checks have not succeeded: (?:\d+ (?:expected|pending)(?: and )?)+\.?)$/
@@ -196,7 +196,7 @@ function toRejectedMerge(
   commit: CommitSha,
   isSigned: boolean,
 ): RejectedMerge {
-  return { kind: 'refused', reason, words: { by: 'push', text }, commit, isSigned }
+  return { kind: 'refused', reason, response: { by: 'push', text }, commit, isSigned }
 }
 
 /** Removes the temporary branch after any outcome. If that fails, the sweep removes it. */
@@ -207,7 +207,7 @@ export async function removeTemporaryBranch({
 }: MergeAttempt): Promise<void> {
   if (method?.kind !== 'push' || !requiresStagingBranch(method)) return
   triggerCrashPoint('before-tidying')
-  await removeStagingBranch(permit.landing, formatTemporaryBranchName(permit.landing), options).catch(
+  await removeStagingBranch(permit.merge, formatTemporaryBranchName(permit.merge), options).catch(
     () => undefined,
   )
 }

@@ -98,7 +98,7 @@ async function recoverMergeOnUnvalidatedBase(
 ): Promise<MergeRecoveryResult> {
   const unjudged = { kind: 'invalid', reasons: [] } as const
   const verdict =
-    onto === undefined ? unjudged : ((await options.judgeMerged?.(intent, onto, commit)) ?? unjudged)
+    onto === undefined ? unjudged : ((await options.auditMerge?.(intent, onto, commit)) ?? unjudged)
   if (verdict.kind === 'valid') {
     await recordMergeIntentOutcome(intent, options, 'landed', commit)
     return { kind: 'landed', commit }
@@ -191,7 +191,7 @@ export function createMergeRecoveryOptions(
     store,
     clock,
     leaseSeconds: app.settings.leaseSeconds,
-    judgeMerged: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
+    auditMerge: (intent, base, commit) => auditMerge(intent, base, commit, ctx),
     onMerged: ({ repository: name, baseRef }) =>
       store.enqueue(
         { kind: 'branch', installation: ctx.installation, repository: name, branch: baseRef },

@@ -120,16 +120,16 @@ async function mergeBatch(
   const outcomes =
     members.length > 1
       ? await mergePullsTogether(members, job, lease, ctx)
-      : new Map([[first.permit.landing.pull, await mergeSinglePull(first, lease, ctx)]])
-  const isMerged = ({ permit }: MergeBatchMember) => outcomes.get(permit.landing.pull)?.kind === 'landed'
+      : new Map([[first.permit.merge.pull, await mergeSinglePull(first, lease, ctx)]])
+  const isMerged = ({ permit }: MergeBatchMember) => outcomes.get(permit.merge.pull)?.kind === 'landed'
   const merged = members.filter(isMerged).map(({ evaluation }) => evaluation.snapshot)
   await clearMergeRejections(merged, ctx)
   let result: MergeBatchOutcome = 'over'
   for (const member of members) {
-    const outcome = outcomes.get(member.permit.landing.pull)
+    const outcome = outcomes.get(member.permit.merge.pull)
     if (outcome === undefined) continue
     ctx.app.log.info(
-      { pull: member.permit.landing.pull, repository: job.repository, outcome: outcome.kind },
+      { pull: member.permit.merge.pull, repository: job.repository, outcome: outcome.kind },
       'landing',
     )
     if (outcome.kind === 'busy') result = 'busy'
@@ -167,7 +167,7 @@ async function selectMergeBatch(
     members.push(member)
     end = Math.min(end, member.evaluation.startedAt + batchSelectionWindowMs)
     if (!sharing) break
-    base = member.permit.landing.commit
+    base = member.permit.merge.commit
   }
   return { members, unready }
 }
@@ -195,17 +195,17 @@ async function revalidatePullForBatch(
     await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
     await recordEvaluation(evaluation, ctx)
   }
-  const planned = await planMerge(permit.landing, ctx)
+  const planned = await planMerge(permit.merge, ctx)
   const checks = composePullReport(evaluation, ctx).checks.map(addCheckRunDigest)
-  return { examined: evaluation, permit, evaluation, planned, checks }
+  return { evaluated: evaluation, permit, evaluation, planned, checks }
 }
 
 async function mergeSinglePull(
-  { examined, permit, planned, checks }: EvaluatedBatchMember,
+  { evaluated, permit, planned, checks }: EvaluatedBatchMember,
   lease: Lease,
   ctx: MergeBatchContext,
 ) {
-  return mergePullUnderLease(examined, permit, lease, {
+  return mergePullUnderLease(evaluated, permit, lease, {
     ...createMergeRecoveryOptions(ctx),
     forge: ctx.forge,
     plan: () => Promise.resolve(planned),
@@ -221,18 +221,21 @@ async function mergePullsTogether(
 ): Promise<ReadonlyMap<PullNumber, MergeOutcome>> {
   triggerCrashPoint('lease-taken')
   const { store, log } = ctx.app
-  const { outcomes, refused } = await mergePullBatch(members, lease, {
+  const { outcomes, rejection } = await mergePullBatch(members, lease, {
     ...createMergeRecoveryOptions(ctx),
     forge: ctx.forge,
   })
   const { length } = members
   const key = `${toRepositoryKey(job.repository)} ${job.branch}`
   const mergedCount = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
-  log.info({ repository: job.repository, branch: job.branch, length, landed: mergedCount, refused }, 'train')
-  if (refused !== undefined || mergedCount === length)
+  log.info(
+    { repository: job.repository, branch: job.branch, length, landed: mergedCount, refused: rejection },
+    'train',
+  )
+  if (rejection !== undefined || mergedCount === length)
     await store.putCached(
       batchSizeLimitCache,
-      new Map([[key, computeNextBatchSize(length, refused === undefined ? 'landed' : 'refused')]]),
+      new Map([[key, computeNextBatchSize(length, rejection === undefined ? 'landed' : 'refused')]]),
       batchSizeLimitTtlSeconds,
     )
   return outcomes
@@ -259,7 +262,7 @@ async function handleMergeOutcome(
     case 'refused':
       // The plan may use rules that are an hour old; if they changed, try the new ones.
       if (!(await haveBranchRulesChanged(baseRef, ctx)))
-        await handleMergeRejection(evaluation.snapshot, outcome.refusal, ctx)
+        await handleMergeRejection(evaluation.snapshot, outcome.rejection, ctx)
       return requeuePulls([pull], ctx)
     case 'again':
     case 'mismatch':

@@ -32,7 +32,7 @@ export function canMergeBatchInOnePush(
 
 /** Why the permits do not form a chain. Undefined if each one builds on the previous one. */
 export function findMergePermitChainProblem(permits: readonly MergePermit[]): string | undefined {
-  const merges = permits.map(({ landing }) => landing)
+  const merges = permits.map(({ merge }) => merge)
   const [first] = merges
   if (first === undefined) return 'there is no permit'
   if (new Set(merges.map(({ pull }) => pull)).size !== merges.length)

@@ -17,7 +17,7 @@ export interface MergePlanInput {
 
 export interface MergeRequirements {
   readonly own: readonly RequiredCheck[]
-  readonly foreign: readonly RequiredCheck[]
+  readonly fromOtherApps: readonly RequiredCheck[]
   /** catalog-bot's checks must be on the merge commit before the push. */
   readonly checksFirst: boolean
   readonly noPush: readonly string[]
@@ -107,14 +107,14 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
   const isOwn = (check: RequiredCheck) =>
     ownChecks.includes(check.name) && (check.app === undefined || check.app === app)
   const own = rules.checks.required.filter(isOwn)
-  const foreign = rules.checks.required.filter((check) => !isOwn(check))
+  const fromOtherApps = rules.checks.required.filter((check) => !isOwn(check))
   // GitHub documents that checks of a head that contains its base count for the merge.
   const isBehind = pull?.containsBase !== true
   // The merge of such a head has the head's tree, which GitHub already has.
   const needsTemporaryBranch = isBehind && (own.length > 0 || rules.signatures)
   return {
     own,
-    foreign,
+    fromOtherApps,
     checksFirst: isBehind && own.length > 0,
     noPush: [
       ...(rules.linearHistory
@@ -122,9 +122,9 @@ export function computeMergeRequirements(input: MergePlanInput): MergeRequiremen
         : []),
       ...(rules.workflows ? ['the branch requires workflows, which block every push'] : []),
       ...(rules.closedToPushes ? ['the App can merge pull requests but cannot push'] : []),
-      ...(isBehind && foreign.length > 0
+      ...(isBehind && fromOtherApps.length > 0
         ? [
-            `the branch requires ${formatCheckNames(foreign)} to pass before the push, but other apps report only on the heads of pull requests`,
+            `the branch requires ${formatCheckNames(fromOtherApps)} to pass before the push, but other apps report only on the heads of pull requests`,
           ]
         : []),
       ...(needsTemporaryBranch && rules.temporaryBranch.length > 0

@@ -29,7 +29,7 @@ export interface VerdictInput {
   readonly required?: readonly CompletedCheckRunLookup[] | undefined
   readonly stopped?: readonly MergeFreeze[] | undefined
   /** GitHub's message when it rejected the merge. */
-  readonly refused?: string | undefined
+  readonly rejection?: string | undefined
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
   /** Who removed this head from GitHub's merge queue, unless a later command requested the merge again. */
   readonly removedBy?: string | undefined
@@ -134,7 +134,7 @@ export function createMalformedCommitsReason(why: string): VerdictReason {
 }
 
 function* findVerdictReasonsInPullState(input: VerdictInput): Generator<VerdictReasonWithKind> {
-  const { snapshot, config, stopped = [], refused, heldBy, removedBy, requestedBy } = input
+  const { snapshot, config, stopped = [], rejection, heldBy, removedBy, requestedBy } = input
   if (snapshot.state !== 'open')
     yield createVerdictReason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
@@ -169,11 +169,11 @@ function* findVerdictReasonsInPullState(input: VerdictInput): Generator<VerdictR
       [removedBy],
     )
   for (const stop of stopped) yield createVerdictReason('wait', 'stopped', formatFreeze(stop))
-  if (refused !== undefined)
+  if (rejection !== undefined)
     yield createVerdictReason(
       'wait',
       'refused',
-      `GitHub rejected the merge: ${refused.replace(/[.\s]+$/, '')}. catalog-bot retries periodically and whenever the pull request changes`,
+      `GitHub rejected the merge: ${rejection.replace(/[.\s]+$/, '')}. catalog-bot retries periodically and whenever the pull request changes`,
     )
   if (!config.merge.enabled && requestedBy === undefined)
     yield createVerdictReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')

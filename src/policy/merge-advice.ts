@@ -31,7 +31,7 @@ export interface RecommendedRuleset {
 
 export function describeMergeConditions(
   { rules, permissions, pull }: MergePlanInput,
-  { foreign }: MergeRequirements,
+  { fromOtherApps }: MergeRequirements,
   method: MergeStrategy | undefined,
 ): string[] {
   const isPush = method?.kind === 'push'
@@ -43,7 +43,7 @@ export function describeMergeConditions(
           "the merge must have the same content as GitHub's test merge; otherwise, catalog-bot does not merge the pull request",
         ]
       : []),
-    ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must pass on ${checkLocation}`] : []),
+    ...(fromOtherApps.length > 0 ? [`${formatCheckNames(fromOtherApps)} must pass on ${checkLocation}`] : []),
     ...(rules.signatures ? ['every commit must have a verified signature'] : []),
     ...(requiresUpToDateHead(rules) && method?.kind === 'github-merge'
       ? ['the head must be up to date with the branch']
@@ -127,7 +127,7 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements) {
+function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { fromOtherApps }: MergeRequirements) {
   if (wanted !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge where the rules allow it',
@@ -145,9 +145,9 @@ function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { foreign }
     ...(rules.closedToPushes
       ? ['set the bypass mode of this App to "always" instead of "for pull requests only"']
       : []),
-    ...(foreign.length > 0
+    ...(fromOtherApps.length > 0
       ? [
-          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, but can then push the validated merge`,
+          `list ${formatCheckNames(fromOtherApps)} in merge.requires instead of requiring ${fromOtherApps.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${fromOtherApps.length === 1 ? 'it' : 'them'}, but can then push the validated merge`,
         ]
       : []),
   ]

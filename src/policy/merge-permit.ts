@@ -17,9 +17,9 @@ export interface ValidatedMerge {
 
 class SealedMergePermit {
   readonly #minted = true
-  readonly landing: ValidatedMerge
+  readonly merge: ValidatedMerge
   constructor(merge: ValidatedMerge) {
-    this.landing = merge
+    this.merge = merge
   }
   /** The private field identifies permits. An object of the same shape does not pass. */
   static is(value: unknown): value is SealedMergePermit {

@@ -144,7 +144,7 @@ export interface StatusPageStore {
   recordRepositories(repositories: readonly RecordedRepository[]): Promise<void>
   listedRepositories(): Promise<readonly RecordedRepository[]>
 
-  recordEvaluation(look: EvaluationRecord): Promise<void>
+  recordEvaluation(evaluation: EvaluationRecord): Promise<void>
   /** Records that the pull request is closed. Resolves to its opening time if it was recorded as open. */
   recordPullEnd(
     repository: RepositoryName,

@@ -55,12 +55,12 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
   for (let attempt = 1; attempt <= maxPublishRestartsPerJob; attempt += 1) {
     const inputs = await loadPublishInputs(ctx)
     if (inputs === undefined) return
-    const { isSuperseded, standings } = await publishAllCatalogs(inputs, ctx)
+    const { isSuperseded, statuses } = await publishAllCatalogs(inputs, ctx)
     if (isSuperseded) continue
-    await reportPublications(standings, inputs.plan.problems, ctx)
+    await reportPublications(statuses, inputs.plan.problems, ctx)
     triggerCrashPoint('publish-reported')
-    await removeOldImages(standings, ctx)
-    await scheduleNextPublishJob(job, standings, ctx)
+    await removeOldImages(statuses, ctx)
+    await scheduleNextPublishJob(job, statuses, ctx)
     return
   }
   await ctx.app.store.enqueue(job, minPublishJobDelaySeconds)
@@ -69,7 +69,7 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
 async function publishAllCatalogs(
   { plan, tips }: PublishInputs,
   ctx: PublishJobContext,
-): Promise<{ readonly isSuperseded: boolean; readonly standings: readonly PublicationStatusWithRollback[] }> {
+): Promise<{ readonly isSuperseded: boolean; readonly statuses: readonly PublicationStatusWithRollback[] }> {
   const { app, repository, forge } = ctx
   const { store } = app
   const statuses: PublicationStatusWithRollback[] = []
@@ -108,11 +108,11 @@ async function publishAllCatalogs(
         { publication, state: outcome.state, commit: tip.commit, by: outcome.by },
         ctx,
       )
-      return { isSuperseded: true, standings: statuses }
+      return { isSuperseded: true, statuses }
     }
     statuses.push({ ...status, state: outcome.state })
   }
-  return { isSuperseded: false, standings: statuses }
+  return { isSuperseded: false, statuses }
 }
 
 function createPublishStepInput(

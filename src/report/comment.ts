@@ -47,11 +47,11 @@ export function renderComment(verdict: PullVerdict, options: PullReportOptions &
 }
 
 function renderCommentSections(verdict: PullVerdict, options: PullReportOptions & CommentShorteningOptions) {
-  const { landed, traceId } = options
-  const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
+  const { mergeCommit, traceId } = options
+  const steps = mergeCommit === undefined && traceId === undefined ? decideNextSteps(verdict) : []
   const change = renderCatalogChangeSummary(options)
   const errors =
-    landed === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareFindingsBySeverity) : []
+    mergeCommit === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareFindingsBySeverity) : []
   const others = collectNonErrorFindings(verdict, errors)
   const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
   const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
@@ -59,13 +59,13 @@ function renderCommentSections(verdict: PullVerdict, options: PullReportOptions 
     commentMarker,
     `### ${renderCommentHeadline(steps, options)}`,
     ...change.open,
-    ...(landed === undefined ? [] : renderMergeResultSection(landed, options)),
+    ...(mergeCommit === undefined ? [] : renderMergeResultSection(mergeCommit, options)),
     ...(options.meanwhile ?? []).map((line) => `> ${line}`),
     ...renderErrorDetails(ownErrors, verdict, options, (options.meanwhile ?? []).length > 0),
     ...(ownErrors.length > 0 ? formatRuleOverrideHelp(ownErrors) : []),
-    ...renderUpgradeGraph(options.graph, landed !== undefined),
+    ...renderUpgradeGraph(options.graph, mergeCommit !== undefined),
     // After a merge, the check results no longer matter.
-    ...(verdict.outcomes.length > 0 && landed === undefined
+    ...(verdict.outcomes.length > 0 && mergeCommit === undefined
       ? [renderChecksLine(verdict.outcomes, errors.length === 0, options)]
       : []),
     ...(traceId === undefined
@@ -89,9 +89,9 @@ function collectNonErrorFindings({ outcomes }: PullVerdict, errors: CheckOutcome
 
 function renderCommentHeadline(
   steps: readonly NextStep[],
-  { landed, published, traceId, page }: PullReportOptions,
+  { mergeCommit, published, traceId, page }: PullReportOptions,
 ): string {
-  if (landed !== undefined)
+  if (mergeCommit !== undefined)
     switch (published?.state) {
       case 'failed':
         return '❌ Merged, but not published'
@@ -100,7 +100,7 @@ function renderCommentHeadline(
       case 'published':
         return '✅ Merged and published'
       case undefined:
-        return `✅ Merged as ${formatCommitLink(landed, page)}`
+        return `✅ Merged as ${formatCommitLink(mergeCommit, page)}`
     }
   if (traceId !== undefined) return '🛠️ catalog-bot hit an internal error and will retry'
   return steps[0]?.headline ?? '⏳ Waiting'

@@ -63,7 +63,7 @@ export function renderMissingImagesIssue(
       .join('\n')}`,
     '<sub>catalog-bot updates this text and closes the issue when every image is available again. If you close the issue, catalog-bot reopens it only when another image goes missing.</sub>',
   ].join('\n\n')
-  const room = maxIssueBodyLength - head.length - foot.length - 300
+  const remainingLength = maxIssueBodyLength - head.length - foot.length - 300
   const shown: string[] = []
   const left = { entries: 0, packages: 0 }
   let used = 0
@@ -73,7 +73,7 @@ export function renderMissingImagesIssue(
     for (const image of images) {
       const entry = describeMissingImage(image, name)
       const length = entry.length + 1 + (entries.length === 0 ? heading.length + 4 : 0)
-      if (used + length > room) break
+      if (used + length > remainingLength) break
       used += length
       entries.push(entry)
     }

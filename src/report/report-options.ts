@@ -86,7 +86,7 @@ export interface PullReportOptions extends FindingLinkOptions {
   /** Default: no. */
   readonly suggestions?: boolean | undefined
   /** The merge commit. */
-  readonly landed?: string | undefined
+  readonly mergeCommit?: string | undefined
   /** Lines made by publish-check.ts. */
   readonly published?:
     { readonly state: 'published' | 'pending' | 'failed'; readonly lines: readonly string[] } | undefined

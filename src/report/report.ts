@@ -58,17 +58,20 @@ export function renderPullReport(verdict: PullVerdict, options: PullReportOption
 
 function decideCommentAction(
   verdict: PullVerdict,
-  { comment = 'always', landed, published, traceId }: PullReportOptions,
+  { comment = 'always', mergeCommit, published, traceId }: PullReportOptions,
 ): PullReport['commentIs'] {
   if (comment === 'never') return 'unwanted'
   if (comment === 'always' || traceId !== undefined) return 'wanted'
-  if (landed !== undefined) return published?.state === 'failed' ? 'wanted' : 'kept'
+  if (mergeCommit !== undefined) return published?.state === 'failed' ? 'wanted' : 'kept'
   return needsHumanAction(verdict) ? 'wanted' : 'kept'
 }
 
 /** Renders fixes as GitHub suggestions, which the author can commit with a click. */
-function renderReviewSuggestions(verdict: PullVerdict, { fixes = [], rulesUrl, landed }: PullReportOptions) {
-  if (landed !== undefined) return []
+function renderReviewSuggestions(
+  verdict: PullVerdict,
+  { fixes = [], rulesUrl, mergeCommit }: PullReportOptions,
+) {
+  if (mergeCommit !== undefined) return []
   const findings = new Map(
     verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [toFindingIdentityKey(one), one]),
   )

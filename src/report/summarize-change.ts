@@ -8,18 +8,18 @@ const maxNamesPerSummary = 3
 
 /** A line of Markdown. Undefined if the change does not affect users. */
 export function summarizePullRequestChange(change: PullRequestChange): string | undefined {
-  const summaries = new Map<string, { say: (where: string) => string; where: string[] }>()
+  const summaries = new Map<string, { format: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
     for (const one of catalog.packages) {
       const formatSentence = createPackageChangeFormatter(one, catalog)
       if (formatSentence === undefined) continue
       const key = formatSentence('')
-      const known = summaries.get(key) ?? { say: formatSentence, where: [] }
+      const known = summaries.get(key) ?? { format: formatSentence, where: [] }
       known.where.push(catalog.version ?? catalog.root)
       summaries.set(key, known)
     }
-  const sentences = [...summaries.values()].map(({ say, where }) =>
-    say(` in ${formatTruncatedNameList(where)}`),
+  const sentences = [...summaries.values()].map(({ format, where }) =>
+    format(` in ${formatTruncatedNameList(where)}`),
   )
   if (sentences.length === 0) return undefined
   const left = sentences.length - maxSummarizedPackages

@@ -24,13 +24,13 @@ const redactedLogPaths = [
 export interface StartBotOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Prints for the user at the terminal. */
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /** Rejects with a SettingsError. Resolves when it serves catalog-bot or the setup page. */
 export async function startBotFromEnvironment({
   environment,
-  say,
+  print,
 }: StartBotOptions): Promise<{ close(): Promise<void> }> {
   const savedCredentials = readSavedAppCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...savedCredentials, ...environment })
@@ -52,10 +52,10 @@ export async function startBotFromEnvironment({
       'no one can sign in or view pages of private repositories, because CLIENT_ID or CLIENT_SECRET is not set, or PUBLIC_URL does not start with https://',
     )
   const reportServing = ({ address, metricsUrl }: RunningBotServer) => {
-    say(
+    print(
       `catalog-bot is listening on ${address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
-    if (metricsUrl !== undefined) say(`Metrics are available at ${metricsUrl}.`)
+    if (metricsUrl !== undefined) print(`Metrics are available at ${metricsUrl}.`)
   }
   await verifyAdministratorLists(environment)
   if (settings.credentials === undefined) {
@@ -63,7 +63,7 @@ export async function startBotFromEnvironment({
     // Otherwise, the server would fail with them after the setup.
     await readRegistryAccess(environment, settings.insecureRegistries)
     const { startSetup } = await import('./setup/set-up.ts')
-    return startSetup({ settings, log, say, onServing: reportServing })
+    return startSetup({ settings, log, print, onServing: reportServing })
   }
   // The database opens while the modules of the server load, which takes as long.
   const opening =

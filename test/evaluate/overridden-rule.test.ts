@@ -92,8 +92,8 @@ test('an override with a reason applies until its comment is deleted or the head
   expect(second.verdict.reasons).toEqual([{ code: 'all-checks-passed', text: 'all checks passed' }])
   const { permit } = second.verdict
   if (!permit || second.merge.kind !== 'clean') throw new Error('there is no permit')
-  expect(permit.landing.commit).toBe(second.merge.commit)
-  expect(await ownershipScenario.mirror.messageOf(permit.landing.commit)).toContain(
+  expect(permit.merge.commit).toBe(second.merge.commit)
+  expect(await ownershipScenario.mirror.messageOf(permit.merge.commit)).toContain(
     'Overridden by maria: channel-removed, because nobody looks after it',
   )
   expect(

@@ -117,7 +117,7 @@ describe('requests to GitHub', () => {
       conclusion: at === 0 ? 'failure' : conclusion,
     }))
     const publishOptions = { present: { ...present, checks }, isHistory: true }
-    const { done } = await computeReportActions({ landed: createHexSha('c') }, { publishOptions })
+    const { done } = await computeReportActions({ mergeCommit: createHexSha('c') }, { publishOptions })
     expect(done[0]).toMatchObject({ kind: 'put-checks', runs: [{ name: runs[0]?.name }] })
     expect(done[0]).toMatchObject({ runs: { length: 1 } })
   })

@@ -45,7 +45,7 @@ describe('a merge through the GitHub API', () => {
     'with the %s method merges the validated tree',
     async (method) => {
       const { permit } = await mergeScenario.evaluate()
-      const { base, head, tree } = permit.landing
+      const { base, head, tree } = permit.merge
       const outcome = await mergeScenario.merge(createGitHubMergeStrategy(method))
       expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
       expect(await mergeScenario.treeOf(mergeScenario.tip())).toBe(tree)
@@ -97,11 +97,11 @@ describe('a merge through the GitHub API', () => {
   })
 
   test('is a mismatch if the tree differs on the expected base', async () => {
-    const { permit, examined } = await mergeScenario.evaluate()
-    const { tree } = (await mergeScenario.evaluate({ tree: permit.landing.head as never })).permit.landing
+    const { permit, evaluated } = await mergeScenario.evaluate()
+    const { tree } = (await mergeScenario.evaluate({ tree: permit.merge.head as never })).permit.merge
     const other = (await mergeScenario.evaluate({ tree })).permit
     const plan = async () => ({ plan: { method: createGitHubMergeStrategy('squash') } })
-    expect(await mergePull(examined, other, { ...mergeScenario.options, plan })).toMatchObject({
+    expect(await mergePull(evaluated, other, { ...mergeScenario.options, plan })).toMatchObject({
       kind: 'mismatch',
     })
     expect(mergeScenario.mismatches[0]?.differs).toContain('but the validated tree is')
@@ -123,7 +123,7 @@ describe('a merge through the GitHub API', () => {
   describe('after a push to the base right before the merge', () => {
     const judged: { base: string; commit: string }[] = []
     const judging = (...verdicts: MergedCommitVerdict[]): Partial<MergeOptions> => ({
-      judgeMerged: async (_, base, commit) => {
+      auditMerge: async (_, base, commit) => {
         judged.push({ base, commit })
         return verdicts.shift() ?? { kind: 'unknown', reasons: ['the registry is away'] }
       },
@@ -205,7 +205,7 @@ describe('a merge through the GitHub API', () => {
           const answer = await mergeScenario.options.merging.merge(permit, method, text)
           const real = await mergeScenario.treeOf(mergeScenario.tip())
           const gitArguments = args.map((word) =>
-            word.replace('REAL', real).replace('PARENT', parent).replace('HEAD', permit.landing.head),
+            word.replace('REAL', real).replace('PARENT', parent).replace('HEAD', permit.merge.head),
           )
           const made = await inside(
             '-c',
@@ -353,18 +353,18 @@ describe('a merge through the GitHub API', () => {
     const { permit } = await mergeScenario.evaluate()
     const { merging } = mergeScenario.options
     const text = { title: 'x', body: '' }
-    const forged = { landing: permit.landing } as never
+    const forged = { landing: permit.merge } as never
     await expect(merging.merge(forged, 'merge', text)).rejects.toThrow('permit')
     await expect(merging.enqueue(forged)).rejects.toThrow('permit')
     await expect(merging.createSignedCommit(forged, 'x')).rejects.toThrow('permit')
-    await expect(merging.moveStagingBranch(forged, permit.landing.head)).rejects.toThrow('permit')
+    await expect(merging.moveStagingBranch(forged, permit.merge.head)).rejects.toThrow('permit')
     const foreign = (await mergeScenario.evaluate({ repository: { owner: 'catalogs', name: 'community' } }))
       .permit
     await expect(merging.merge(foreign, 'merge', text)).rejects.toThrow('another repository')
-    await expect(mergeScenario.mirror.deleteStagingBranch('main', permit.landing.base)).rejects.toThrow(
+    await expect(mergeScenario.mirror.deleteStagingBranch('main', permit.merge.base)).rejects.toThrow(
       'not a temporary branch',
     )
-    expect(mergeScenario.tip()).toBe(permit.landing.base)
+    expect(mergeScenario.tip()).toBe(permit.merge.base)
     expect(listMergeApiCalls()).toEqual([])
   })
 })

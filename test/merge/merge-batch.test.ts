@@ -71,7 +71,7 @@ async function createMergeBatchScenario(
       config: 'c',
     }
     members.push({
-      examined: { snapshot },
+      evaluated: { snapshot },
       permit: createMergePermit(pendingMerge),
       planned: { plan: { method } },
       checks: passingCheckRuns,
@@ -95,8 +95,7 @@ async function mergeBatchInScenario(
   }
 }
 
-const listMergeCommits = ({ members }: MergeBatchScenario) =>
-  members.map(({ permit }) => permit.landing.commit)
+const listMergeCommits = ({ members }: MergeBatchScenario) => members.map(({ permit }) => permit.merge.commit)
 const listPushRequests = ({ scenario }: MergeBatchScenario) =>
   mergeFixture.githubFixture.github.requests.filter(
     ({ path, template }) => path.includes(scenario.full) && template.endsWith('git-receive-pack'),
@@ -105,8 +104,8 @@ const listPushRequests = ({ scenario }: MergeBatchScenario) =>
 describe('a merge batch', () => {
   test('merges all of its members with one push, each as validated', async () => {
     const it = await createMergeBatchScenario()
-    const { outcomes, refused } = await mergeBatchInScenario(it)
-    expect(refused).toBeUndefined()
+    const { outcomes, rejection } = await mergeBatchInScenario(it)
+    expect(rejection).toBeUndefined()
     expect([...outcomes.values()]).toEqual(listMergeCommits(it).map((commit) => ({ kind: 'landed', commit })))
     expect(it.scenario.tip()).toBe(listMergeCommits(it).at(-1))
     expect(listPushRequests(it)).toBe(1)
@@ -118,10 +117,10 @@ describe('a merge batch', () => {
     const it = await createMergeBatchScenario()
     mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
     const kept = it.members.map((member) => {
-      const { snapshot } = member.examined
+      const { snapshot } = member.evaluated
       return {
         ...member,
-        examined: { snapshot: Object.fromEntries(Object.entries(snapshot).toReversed()) as typeof snapshot },
+        evaluated: { snapshot: Object.fromEntries(Object.entries(snapshot).toReversed()) as typeof snapshot },
       }
     })
     const { outcomes } = await mergeBatchInScenario({ ...it, members: kept })
@@ -154,8 +153,8 @@ describe('a merge batch', () => {
 
   test('ends before a member that changed and changed back after the evaluation', async () => {
     const it = await createMergeBatchScenario()
-    const members = it.members.map((member) => ({ ...member, examined: { ...member.examined, epoch: 4 } }))
-    const second = members[1]?.permit.landing.pull
+    const members = it.members.map((member) => ({ ...member, evaluated: { ...member.evaluated, epoch: 4 } }))
+    const second = members[1]?.permit.merge.pull
     const { options } = it.scenario
     const store = { ...options.store, observe: async (_: unknown, pull: number) => (pull === second ? 6 : 4) }
     const { outcomes } = await mergeBatchInScenario({ ...it, members }, { ...options, store })
@@ -184,8 +183,8 @@ describe('a merge batch', () => {
     const it = await createMergeBatchScenario()
     const tip = it.scenario.tip()
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
-    const { outcomes, refused } = await mergeBatchInScenario(it)
-    expect(refused).toMatch(/check/)
+    const { outcomes, rejection } = await mergeBatchInScenario(it)
+    expect(rejection).toMatch(/check/)
     expect([...outcomes]).toEqual([])
     expect(it.scenario.tip()).toBe(tip)
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
@@ -194,8 +193,8 @@ describe('a merge batch', () => {
   test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
     const it = await createMergeBatchScenario({ kind: 'push', checksFirst: true, signed: false })
     it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
-    const { outcomes, refused } = await mergeBatchInScenario(it)
-    expect(refused).toBeUndefined()
+    const { outcomes, rejection } = await mergeBatchInScenario(it)
+    expect(rejection).toBeUndefined()
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
     expect(it.scenario.tip()).toBe(listMergeCommits(it).at(-1))
     expect(it.scenario.otherBranches().filter((ref) => ref.includes('catalog-bot'))).toEqual([])

@@ -110,9 +110,9 @@ export class MergeFixture {
       clock: this.clock,
       setRules: (rules) => void github.addRules(full, rules),
       merge: async (method, { rules, needsGitHubsTree, ...more } = {}) => {
-        const { examined, permit } = await evaluate()
+        const { evaluated, permit } = await evaluate()
         const plan = { method, ...(needsGitHubsTree !== undefined && { needsGitHubsTree }) }
-        return mergePull(examined, permit, {
+        return mergePull(evaluated, permit, {
           ...options,
           plan: async () => ({ plan, ...(rules && { rules }) }),
           ...more,

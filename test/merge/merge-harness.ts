@@ -42,7 +42,7 @@ export interface MergeTestHarness extends InMemoryMergeStore {
   /** Reads the current state of the pull request and mints a permit for it. */
   readonly evaluate: (
     change?: Partial<ValidatedMerge>,
-  ) => Promise<{ examined: EvaluatedPullSnapshot; permit: MergePermit }>
+  ) => Promise<{ evaluated: EvaluatedPullSnapshot; permit: MergePermit }>
 }
 
 export interface MergeTestHarnessInput {
@@ -59,15 +59,15 @@ export interface MergeTestHarnessInput {
 
 /** Merges a single pull request as a job does, under the branch's lease. */
 export async function mergePull(
-  examined: EvaluatedPullSnapshot,
+  evaluated: EvaluatedPullSnapshot,
   permit: MergePermit,
   options: MergeOptions,
 ): Promise<MergeOutcome> {
-  const { repository, baseRef } = permit.landing
+  const { repository, baseRef } = permit.merge
   const lease = await options.store.acquireLease(toMergeLeaseName(repository, baseRef), 60)
   if (lease === undefined) return { kind: 'busy' }
   try {
-    return await mergePullUnderLease(examined, permit, lease, options)
+    return await mergePullUnderLease(evaluated, permit, lease, options)
   } finally {
     await options.store.releaseLease(lease)
   }
@@ -110,7 +110,7 @@ export async function createMergeTestHarness(input: MergeTestHarnessInput): Prom
       const pendingMerge = { repository, pull: snapshot.pull, baseRef: 'main', base, head, config: 'c' }
       const { commit, tree } = merge
       return {
-        examined: { snapshot },
+        evaluated: { snapshot },
         permit: createMergePermit({ ...pendingMerge, commit, tree, ...change }),
       }
     },

@@ -258,14 +258,14 @@ describe('a merge through the merge queue', () => {
       await mergeScenario.github.passTimeInQueues(mergeScenario.full)
       expect(mergeScenario.pull.merged).not.toBeNull()
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
-      const { judgeMerged } = createMergeRecoveryOptions(createJobContext())
-      const options = { ...mergeScenario.options, ...(judgeMerged && { judgeMerged }) }
+      const { auditMerge } = createMergeRecoveryOptions(createJobContext())
+      const options = { ...mergeScenario.options, ...(auditMerge && { auditMerge }) }
       return () => settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', options)
     }
     beforeEach(() => void recordedVerdictBaseShas.splice(0))
 
     test('is recorded as merged if it is valid on its actual parent, even during a freeze', async () => {
-      const { base, head } = (await mergeScenario.evaluate()).permit.landing
+      const { base, head } = (await mergeScenario.evaluate()).permit.merge
       const evaluations: unknown[] = []
       getVerdictInputOverrides = ({ snapshot }) => {
         evaluations.push([snapshot.base, snapshot.head, snapshot.state])
@@ -419,7 +419,7 @@ describe('a group of the merge queue', () => {
     await enqueuePull(mergeScenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     const treeOf = mergeScenario.mirror.treeOf.bind(mergeScenario.mirror)
-    const { base } = (await mergeScenario.evaluate()).permit.landing
+    const { base } = (await mergeScenario.evaluate()).permit.merge
     const other = await treeOf(base)
     mergeScenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
     await evaluateOpenMergeGroups()

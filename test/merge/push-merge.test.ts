@@ -56,12 +56,12 @@ const listGitHubRequestsSince = (count: number) =>
 
 describe('a push of the validated merge', () => {
   test('merges with a single API request on a branch without rules', async () => {
-    const { permit, examined } = await mergeScenario.evaluate()
+    const { permit, evaluated } = await mergeScenario.evaluate()
     const before = mergeScenario.github.requests.length
     const plan = async () => ({ plan: { method: directPushStrategy } })
-    const outcome = await mergePull(examined, permit, { ...mergeScenario.options, plan })
-    expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
-    expect(mergeScenario.tip()).toBe(permit.landing.commit)
+    const outcome = await mergePull(evaluated, permit, { ...mergeScenario.options, plan })
+    expect(outcome).toEqual({ kind: 'landed', commit: permit.merge.commit })
+    expect(mergeScenario.tip()).toBe(permit.merge.commit)
     const rest = listGitHubRequestsSince(before).filter((request) => !request.includes('.git/'))
     // The recheck before the merge. The push itself verifies the base.
     expect(rest).toEqual(['POST /graphql'])
@@ -94,7 +94,7 @@ describe('a push without checks to a branch that requires them on the merge comm
     const { permit } = await mergeScenario.evaluate()
     expect(await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
       kind: 'landed',
-      commit: permit.landing.commit,
+      commit: permit.merge.commit,
     })
     expect(mergeScenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
       ['abandoned', directPushStrategy],
@@ -118,14 +118,14 @@ describe('a push with checks first', () => {
     const { permit } = await mergeScenario.evaluate()
     expect(await mergeScenario.merge(pushAfterChecksStrategy)).toEqual({
       kind: 'landed',
-      commit: permit.landing.commit,
+      commit: permit.merge.commit,
     })
-    expect(mergeScenario.tip()).toBe(permit.landing.commit)
+    expect(mergeScenario.tip()).toBe(permit.merge.commit)
     expect(mergeScenario.otherBranches()).toEqual([])
-    expect(mergeScenario.pull.merged?.sha).toBe(permit.landing.commit)
+    expect(mergeScenario.pull.merged?.sha).toBe(permit.merge.commit)
     const runs = mergeScenario.github.checkRuns({
       repo: mergeScenario.pull.repo,
-      headSha: permit.landing.commit,
+      headSha: permit.merge.commit,
     })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual(
       botCheckNames.map((name) => [name, 'success']),
@@ -193,7 +193,7 @@ describe('a push with checks first', () => {
         },
       },
     })
-    expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
+    expect(outcome).toEqual({ kind: 'landed', commit: permit.merge.commit })
   })
 
   test('is rejected for the branch if rules for all branches reject the temporary branch', async () => {
@@ -228,7 +228,7 @@ describe('a push with checks first', () => {
         checks: [...passingCheckRuns, failedInstallCheck],
       }),
     ).toMatchObject({ kind: 'landed' })
-    const shown = await mergeScenario.options.forge.readOwnChecks(permit.landing.commit)
+    const shown = await mergeScenario.options.forge.readOwnChecks(permit.merge.commit)
     expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
 
@@ -258,7 +258,7 @@ describe('a temporary branch', () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
     const names = [
-      formatTemporaryBranchName(permit.landing),
+      formatTemporaryBranchName(permit.merge),
       'catalog-bot/tmp-9-main-0123456789ab',
       'catalog-bot/tmp-9',
     ]
@@ -278,9 +278,9 @@ describe('a temporary branch', () => {
 
   test('is not removed by the sweep if another person has moved it', async () => {
     const { permit } = await mergeScenario.evaluate()
-    const branch = formatTemporaryBranchName(permit.landing)
-    const { base, commit } = permit.landing
-    await recordStagedCommit(permit.landing, commit, mergeScenario.options.store)
+    const branch = formatTemporaryBranchName(permit.merge)
+    const { base, commit } = permit.merge
+    await recordStagedCommit(permit.merge, commit, mergeScenario.options.store)
     expect(await mergeScenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
     expect(await mergeScenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
     await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
@@ -290,8 +290,8 @@ describe('a temporary branch', () => {
 
   test('that moves right before the removal is kept', async () => {
     const { permit } = await mergeScenario.evaluate()
-    const branch = formatTemporaryBranchName(permit.landing)
-    await recordStagedCommit(permit.landing, permit.landing.commit, mergeScenario.options.store)
+    const branch = formatTemporaryBranchName(permit.merge)
+    await recordStagedCommit(permit.merge, permit.merge.commit, mergeScenario.options.store)
     await mergeScenario.mirror.createStagingBranch(permit)
     const deleteStagingBranch: typeof mergeScenario.mirror.deleteStagingBranch = async (...args) => {
       await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
@@ -308,10 +308,10 @@ describe('a temporary branch', () => {
   test('left over from an earlier attempt is replaced', async () => {
     requireBotChecks()
     const { permit } = await mergeScenario.evaluate()
-    const { landing } = permit
-    await recordStagedCommit(landing, landing.base, mergeScenario.options.store)
+    const { merge } = permit
+    await recordStagedCommit(merge, merge.base, mergeScenario.options.store)
     await mergeScenario.mirror.createStagingBranch(permit)
-    await recordStagedCommit(landing, landing.commit, mergeScenario.options.store)
+    await recordStagedCommit(merge, merge.commit, mergeScenario.options.store)
     expect((await mergeScenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
     expect(mergeScenario.otherBranches()).toEqual([])
   })
@@ -331,7 +331,7 @@ describe('a signed push', () => {
         },
       },
     })
-    const { commit, base, head, tree } = permit.landing
+    const { commit, base, head, tree } = permit.merge
     expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
     expect(begun).toEqual([mergeScenario.tip()])
     expect(mergeScenario.tip()).not.toBe(commit)
@@ -351,7 +351,7 @@ describe('a signed push', () => {
     const runsOn = (headSha: string) =>
       mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha })
     expect(runsOn(mergeScenario.tip())).toHaveLength(2)
-    expect(runsOn(permit.landing.commit)).toEqual([])
+    expect(runsOn(permit.merge.commit)).toEqual([])
   })
 
   test('is not attempted for a commit that GitHub does not verify', async () => {
@@ -375,7 +375,7 @@ describe('a signed push', () => {
     const before = mergeScenario.tip()
     const { merging } = mergeScenario.options
     const outcome = mergeScenario.merge(signedPushStrategy, {
-      merging: { ...merging, createSignedCommit: async () => ({ commit: permit.landing.head }) },
+      merging: { ...merging, createSignedCommit: async () => ({ commit: permit.merge.head }) },
     })
     await expect(outcome).rejects.toMatchObject({ code: 'refused' })
     expect(mergeScenario.tip()).toBe(before)
@@ -396,7 +396,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
   })
 
   async function mergeWithTestMerge(isOnCurrentBase: boolean) {
-    const { base, head } = (await mergeScenario.evaluate()).permit.landing
+    const { base, head } = (await mergeScenario.evaluate()).permit.merge
     return mergeScenario.merge(directPushStrategy, {
       needsGitHubsTree: true,
       repository: {

@@ -23,10 +23,10 @@ beforeEach(() => {
 const createPullSnapshot = (number: number, baseRef = 'main') =>
   createTestPullSnapshot({ pull: toPullNumber(number), baseRef })
 async function recordMergeRejection(number: number, message: string, baseRef?: string): Promise<void> {
-  const words = { by: 'rest', status: 405, message } as const
-  const outcome = toMergeOutcome({ kind: 'refused', reason: message, words })
+  const response = { by: 'rest', status: 405, message } as const
+  const outcome = toMergeOutcome({ kind: 'refused', reason: message, response })
   if (outcome.kind !== 'refused') throw new Error(outcome.kind)
-  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.refusal, mergeRejectionContext)
+  await handleMergeRejection(createPullSnapshot(number, baseRef), outcome.rejection, mergeRejectionContext)
 }
 const countActiveFreezes = async (baseRef = 'main') =>
   (await readMergeBackoff(createPullSnapshot(99, baseRef), mergeRejectionContext)).stopped.length
@@ -34,10 +34,10 @@ const countActiveFreezes = async (baseRef = 'main') =>
 test('an unknown message blocks only its pull request, even when repeated, and not the branch', async () => {
   for (let times = 0; times < 3; times++) await recordMergeRejection(1, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
-  expect((await readMergeBackoff(createPullSnapshot(1), mergeRejectionContext)).refused).toBe(
+  expect((await readMergeBackoff(createPullSnapshot(1), mergeRejectionContext)).rejection).toBe(
     'The moon must be full.',
   )
-  expect((await readMergeBackoff(createPullSnapshot(2), mergeRejectionContext)).refused).toBeUndefined()
+  expect((await readMergeBackoff(createPullSnapshot(2), mergeRejectionContext)).rejection).toBeUndefined()
 })
 
 test('the same message on a second pull request, ignoring numbers and SHAs, freezes the branch', async () => {
@@ -75,7 +75,7 @@ test('a rejection of a temporary branch counts for the base branch only if its m
     toMergeOutcome({
       kind: 'refused',
       reason: 'a temporary branch',
-      words: { by: 'push', text },
+      response: { by: 'push', text },
       scope: 'branch',
     })
   expect(classify('The moon must be full.')).toMatchObject({ refusal: { scope: 'pull', isKnown: false } })

@@ -25,12 +25,12 @@ const testedMergeStrategies: readonly MergeStrategy[] = [
 const formatMergeStrategy = (method: MergeStrategy) => Object.values(method).join(' ')
 
 async function mergeWithSimulatedCrash(method: MergeStrategy, left: number): Promise<readonly string[]> {
-  const { examined, permit } = await mergeScenario.evaluate()
+  const { evaluated, permit } = await mergeScenario.evaluate()
   const { options, calls } = injectSimulatedCrash(
     { ...mergeScenario.options, plan: async () => ({ plan: { method } }) },
     left,
   )
-  await mergePull(examined, permit, options).catch((error: unknown) => {
+  await mergePull(evaluated, permit, options).catch((error: unknown) => {
     if (!(error instanceof SimulatedCrashError)) throw error
   })
   return calls
@@ -76,7 +76,7 @@ describe.each(testedMergeStrategies.map((method) => [formatMergeStrategy(method)
         ])
         expect([caseName, await mergeScenario.parentsOf(mergeScenario.tip())]).toMatchObject([
           caseName,
-          { 0: permit.landing.base },
+          { 0: permit.merge.base },
         ])
         expect([caseName, mergeScenario.otherBranches()]).toEqual([caseName, []])
         expect([caseName, mergeScenario.mismatches]).toEqual([caseName, []])

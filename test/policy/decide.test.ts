@@ -35,7 +35,7 @@ describe('the gate', () => {
     const verdict = decide()
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
-    expect(verdict.permit?.landing).toMatchObject({
+    expect(verdict.permit?.merge).toMatchObject({
       base: createHexSha('b'),
       head: createHexSha('a'),
       commit: createHexSha('c'),
@@ -94,7 +94,12 @@ describe('the gate', () => {
     ['a blocking label waits, in any case', pullWith({ labels: ['Do-Not-Merge'] }), 'wait', 'label'],
     ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
     ['a stopped branch waits', { stopped: [createMergeFreeze()] }, 'wait', 'stopped'],
-    ['what GitHub refused waits', { refused: 'At least 1 approving review is required.' }, 'wait', 'refused'],
+    [
+      'what GitHub refused waits',
+      { rejection: 'At least 1 approving review is required.' },
+      'wait',
+      'refused',
+    ],
     [
       'a repository that lands nothing waits',
       { config: { ...defaultConfig, merge: { ...defaultConfig.merge, enabled: false } } },
@@ -286,12 +291,12 @@ describe('the gate', () => {
 
 describe('a merge permit', () => {
   test('cannot be created from a plain object', () => {
-    const permittedMerge = decide().permit?.landing
+    const permittedMerge = decide().permit?.merge
     expect(isMergePermit({ landing: permittedMerge })).toBe(false)
     expect(isMergePermit(undefined)).toBe(false)
   })
   test('cannot be altered', () => {
     const permit = decide().permit
-    expect(() => Object.assign(permit?.landing ?? {}, { baseRef: 'release' })).toThrow(TypeError)
+    expect(() => Object.assign(permit?.merge ?? {}, { baseRef: 'release' })).toThrow(TypeError)
   })
 })

@@ -116,7 +116,7 @@ describe("a merged pull request's comment", () => {
   const comment = (images: readonly PublishedImageView[]) =>
     renderPullReport(verdict, {
       changeLines: [],
-      landed: 'f'.repeat(40),
+      mergeCommit: 'f'.repeat(40),
       published: { state: summarizePublicationStatus(images), lines: formatPublishedImageLines(images) },
     }).comment
 

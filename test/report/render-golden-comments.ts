@@ -292,12 +292,12 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
       },
     }),
   merging: () => render(lighthousePackageUpdateInputs),
-  merged: () => render({ ...lighthousePackageUpdateInputs, options: { landed: mergeCommitSha } }),
+  merged: () => render({ ...lighthousePackageUpdateInputs, options: { mergeCommit: mergeCommitSha } }),
   'merged-and-published': () =>
     render({
       ...lighthousePackageUpdateInputs,
       options: {
-        landed: mergeCommitSha,
+        mergeCommit: mergeCommitSha,
         published: {
           state: summarizePublicationStatus(publishedImageViews),
           lines: formatPublishedImageLines(publishedImageViews),

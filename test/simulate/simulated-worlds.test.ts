@@ -176,7 +176,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     for (const deed of meanwhile) applyUserAction(server, deed)
     const tables = new InMemoryStoreTables()
     if (isUnwritten !== true)
-      tables.intents.push({ intent: { ...permit.landing, id: 1, fence: 1 }, lease: 'land' })
+      tables.intents.push({ intent: { ...permit.merge, id: 1, fence: 1 }, lease: 'land' })
     const process = { name: 'bot 1', isAlive: true, pausedUntil: 0, skew: 0 }
     const observed: ObservedSimulationRun = {
       server,

@@ -169,9 +169,9 @@ describe('what GitHub accepts and what the bot chooses', () => {
     { options, evaluate }: MergeTestHarness,
   ): Promise<void> {
     const { planned } = await chooseMerge(it)
-    const { examined, permit } = await evaluate()
+    const { evaluated, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
-    await mergePull(examined, permit, { ...options, plan: async () => planned })
+    await mergePull(evaluated, permit, { ...options, plan: async () => planned })
   }
 
   /** Merges what the bot would merge, by the route that it would choose. A row that waits is merged after its fix. */

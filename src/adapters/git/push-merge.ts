@@ -63,10 +63,10 @@ export async function pushMergeBatch(
     await validateMergeCommit(options, planned, planned.commit)
   }
   const why = findMergePermitChainProblem(permits)
-  const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
+  const [first, last] = [permits[0]?.merge, permits.at(-1)?.merge]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'a merge permit is missing'}`)
-  const heads = permits.map(({ landing }) => landing.head)
+  const heads = permits.map(({ merge }) => merge.head)
   return pushCommit(options, first, last.commit, heads)
 }
 
@@ -130,13 +130,13 @@ export async function deleteStagingBranch(
 
 function requireValidMergePermit({ repository }: MergePushOptions, permit: MergePermit): ValidatedMerge {
   if (!isMergePermit(permit)) throw new GitError('refused', 'pushing a merge requires a merge permit')
-  const { landing } = permit
+  const { merge } = permit
   if (
     repository &&
-    (repository.owner !== landing.repository.owner || repository.name !== landing.repository.name)
+    (repository.owner !== merge.repository.owner || repository.name !== merge.repository.name)
   )
     throw new GitError('refused', 'the permit is for another repository')
-  return landing
+  return merge
 }
 
 async function validateMergeCommit(

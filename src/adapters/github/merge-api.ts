@@ -169,10 +169,10 @@ class GitHubMergeApi implements MergeApi {
   /** The planned merge of a permit for this repository. Throws a TypeError for everything else. */
   #toPlannedMerge(permit: MergePermit): ValidatedMerge {
     if (!isMergePermit(permit)) throw new TypeError('merging requires a merge permit')
-    const { owner, name } = permit.landing.repository
+    const { owner, name } = permit.merge.repository
     if (owner !== this.#repository.owner || name !== this.#repository.name)
       throw new TypeError('the permit is for another repository')
-    return permit.landing
+    return permit.merge
   }
 
   #callGitHub<T>(doing: string, send: () => Promise<T>): Promise<T> {

@@ -22,7 +22,7 @@ export type RepositoryReadAccess = 'yes' | 'no' | 'silent' | 'ended'
 
 export interface OAuthClient {
   /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
-  authorizeUrl(asked: { state: string; challenge: string; redirectUrl: string }): string
+  authorizeUrl(request: { state: string; challenge: string; redirectUrl: string }): string
   /** Undefined: GitHub rejects the code or doesn't answer. */
   exchange(given: { code: string; verifier: string; redirectUrl: string }): Promise<SignedInUser | undefined>
   checkReadAccess(token: string, repository: RepositoryName): Promise<RepositoryReadAccess>

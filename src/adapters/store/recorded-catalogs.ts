@@ -128,7 +128,7 @@ function createPackageSearchStore(database: Database): Pick<StatusPageStore, 'se
   return {
     searchPackages: async (repository, { text, catalog, limit, offset }) => {
       const lower = text.toLowerCase()
-      const isNameSearch = wordsOfPackageFormat.some((word) => word.includes(lower))
+      const isNameSearch = packageFormatWords.some((word) => word.includes(lower))
       // Lowercasing whole packages takes ten times as long as searching them twice.
       const rows = await database.query<{ catalog: string; package: string; total: number }>(
         `SELECT catalog, package, (count(*) OVER ())::integer AS total FROM ${databaseSchemaName}.recorded_package
@@ -191,7 +191,7 @@ function createPackageComparisonStore(database: Database): Pick<StatusPageStore,
 }
 
 /** The lowercase keys and fixed values of recorded packages. A search for a part of them would find all packages. */
-const wordsOfPackageFormat =
+const packageFormatWords =
   'name displayname description defaultchannel deprecated owners channels entries heads isdefault bundles version versions newest image images installmodes minkubeversion isstranded stranded reference graph nodes edges isentry skipped skiprange kind from to range replaces skips iscut true false'.split(
     ' ',
   )

@@ -207,9 +207,9 @@ function createDatabaseCache(database: Database): Cache {
     getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
       const found = new Map<string, Value>()
       for (const part of splitIntoBatches([...new Set(keys)])) {
-        const asked = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
-        for (const row of await readRows(space.name, [...asked.keys()])) {
-          const key = asked.get(row.key)
+        const keysByDatabaseKey = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
+        for (const row of await readRows(space.name, [...keysByDatabaseKey.keys()])) {
+          const key = keysByDatabaseKey.get(row.key)
           const value = row.value === undefined ? undefined : space.read(JSON.parse(row.value))
           if (key !== undefined && value !== undefined) found.set(key, value)
         }

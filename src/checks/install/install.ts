@@ -63,7 +63,7 @@ const oversizedChangeRetrySeconds = 3600
 function evaluateInstallCheck({ change, config, served }: CheckInput, answers: LookupResults): CheckOutcome {
   const { packages, skippedCount } = planInstallsOfChangedPackages(change)
   const wanted = config.install.with.flatMap((id) => parseInstallTargetId(id) ?? [])
-  const judged = packages.map((planned) =>
+  const results = packages.map((planned) =>
     evaluatePackageInstall(planned, {
       config,
       answers,
@@ -71,9 +71,9 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
       served: served?.get(planned.catalog.root)?.get(planned.change.name),
     }),
   )
-  const summaries = mergeInstallSummaries(judged.flatMap((one) => one.summaries))
-  const clusterTests = judged.flatMap((one) => one.clusterTests).slice(0, maxClusterTests)
-  const unanswered = [...mergePendingLookups(judged.flatMap((one) => one.unanswered))]
+  const summaries = mergeInstallSummaries(results.flatMap((one) => one.summaries))
+  const clusterTests = results.flatMap((one) => one.clusterTests).slice(0, maxClusterTests)
+  const unanswered = [...mergePendingLookups(results.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
       question: `whether ${skippedCount} more packages can be installed`,
@@ -82,7 +82,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: L
     })
   return {
     check: 'install',
-    findings: mergeDuplicateFindings(judged.flatMap((one) => one.findings)).sort(compareFindings),
+    findings: mergeDuplicateFindings(results.flatMap((one) => one.findings)).sort(compareFindings),
     unanswered,
     waiting: [],
     ...(!config.install.required && { isOptional: true }),

@@ -78,12 +78,12 @@ export const planInstallsOfChangedPackages = memoizePerObject(
         const test =
           tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions: maxVersionsPerChannel })
         tests.set(catalog, test)
-        const { tried, others } = selectChannelsToTest(change, test)
+        const { tested, others } = selectChannelsToTest(change, test)
         const request = {
           catalog: result,
           base,
           package: change.name,
-          channels: tried,
+          channels: tested,
           verdict: getOpmValidationResult(result),
         }
         return [{ catalog, change, plan: planInstallSimulation(request, test), test, otherChannels: others }]
@@ -307,7 +307,7 @@ function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: 
     .filter((channel) => rank(channel) < 3)
     .toSorted((a, b) => rank(a) - rank(b))
     .map((channel) => channel.name)
-  return { tried: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
+  return { tested: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
 }
 
 /** Selects the packages and channels of a change that the install check simulates. */

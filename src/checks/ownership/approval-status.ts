@@ -86,19 +86,19 @@ export class ApprovalEvaluator {
   evaluate(requirement: RequiredApproval): ApprovalStatus {
     // Owner edits have separate effects, and approvals can cover only one directory.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
-      return this.#weigh(requirement)
+      return this.#computeStatus(requirement)
     const { kinds, package: name, directory, channels } = requirement
     // Grants depend on the package and its channels. All other permissions depend only on the owners.
     const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
     const key = `${kinds.join(' ')} ${granted}`
     const known = this.#met(requirement.owners)
-    const consentStatus = known.get(key) ?? this.#weigh(requirement)
+    const consentStatus = known.get(key) ?? this.#computeStatus(requirement)
     known.set(key, consentStatus)
     return consentStatus
   }
 
-  #weigh(requirement: RequiredApproval): ApprovalStatus {
-    const authorRights = this.#standing(requirement)
+  #computeStatus(requirement: RequiredApproval): ApprovalStatus {
+    const authorRights = this.#findAuthorRights(requirement)
     const { permissions } = this.#input.config
     const automation = this.#granted(requirement)
     const wanted = requirement.kinds.map((kind) => ({
@@ -212,7 +212,7 @@ export class ApprovalEvaluator {
   }
 
   /** The author's known roles, and the questions that determine the other roles. */
-  #standing(requirement: RequiredApproval): {
+  #findAuthorRights(requirement: RequiredApproval): {
     roles: readonly PermissionRole[]
     open: readonly PendingLookup[]
     reused?: { login: string; was: number; now: number }

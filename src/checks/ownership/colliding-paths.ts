@@ -64,9 +64,9 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
     .map(({ path }) => path)
   if (added.length === 0) return []
   const taken = indexCollidingBasePaths(added, basePaths, removed)
-  const judged = new Map<string, PathCollision | undefined>()
+  const collisions = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
-    const found = findPathCollision(path, taken, judged)
+    const found = findPathCollision(path, taken, collisions)
     return found
       ? [createFinding(confusableNameRule, { file: path, line: 1, column: 1 }, { path, ...found })]
       : []
@@ -112,13 +112,13 @@ interface PathCollision {
 function findPathCollision(
   path: string,
   taken: Map<string, string>,
-  judged: Map<string, PathCollision | undefined>,
+  collisions: Map<string, PathCollision | undefined>,
 ): PathCollision | undefined {
   const open: string[] = []
   let above: PathCollision | undefined
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
-    if (judged.has(at)) {
-      above = judged.get(at)
+    if (collisions.has(at)) {
+      above = collisions.get(at)
       break
     }
     open.push(at)
@@ -131,7 +131,7 @@ function findPathCollision(
       if (like === undefined) taken.set(folded, name)
       else if (like !== name) above = { name, like }
     }
-    judged.set(name, above)
+    collisions.set(name, above)
   }
   return above
 }

@@ -91,7 +91,7 @@ export function computeRequiredApprovals(
       else {
         // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
         for (const requirement of found.required) required.push(requirement)
-        for (const complaint of found.findings) findings.push(complaint)
+        for (const finding of found.findings) findings.push(finding)
       }
     }
   }

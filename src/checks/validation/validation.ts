@@ -34,10 +34,10 @@ export const validationCheck: Check<'validation'> = {
 function evaluateValidationCheck(input: CheckInput, answers: LookupResults): CheckOutcome {
   const { change, config } = input
   const ruleSet = findConfiguredOpmRuleSet(config)
-  const judged = ruleSet
+  const results = ruleSet
     ? change.catalogs.map((catalog) => validateChangedCatalog(catalog, config, ruleSet))
     : []
-  const findings = judged.flatMap((one) => one.findings)
+  const findings = results.flatMap((one) => one.findings)
   if (!ruleSet) findings.push(createFinding(unknownOpmReleaseRule, undefined, { opm: config.opm }))
   const templates = evaluateTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, alwaysEnabledRuleIds))
@@ -65,7 +65,7 @@ function evaluateValidationCheck(input: CheckInput, answers: LookupResults): Che
       templates.suggestedPatches.length > 0 && { suggestedPatches: templates.suggestedPatches }),
     summary: summarizeValidation(
       input,
-      judged.some(({ hasOlder }) => hasOlder),
+      results.some(({ hasOlder }) => hasOlder),
     ),
   }
 }

@@ -26,7 +26,7 @@ export class ClusterError extends Error {
 export interface KubeClusterClient {
   /** @throws ClusterError */
   discover(): Promise<DiscoveredClusterApis>
-  read(look: KubeQuery): Promise<KubeQueryResult>
+  read(query: KubeQuery): Promise<KubeQueryResult>
   /** Resolves to undefined on success. A rejection or a missing response is a value. */
   perform(action: ClusterAction): Promise<RejectedClusterAction | undefined>
   /** Resolves to the last part of the log, or to an empty string if the log does not exist. */

@@ -82,7 +82,7 @@ const clusterTestIdCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 export interface RunClusterTestsOptions extends ClusterTestOptions {
   readonly environment: ClusterTestEnvironment
-  readonly onTrial?: (planned: PlannedClusterTest, attempt: number) => void
+  readonly onAttempt?: (planned: PlannedClusterTest, attempt: number) => void
   /** Called before an attempt creates anything, so that a later process can find its objects. */
   readonly onPlan?: (plan: ClusterTestPlan) => Promise<void>
 }
@@ -105,9 +105,9 @@ async function runClusterTestWithRetries(
   planned: PlannedClusterTest,
   options: RunClusterTestsOptions,
 ): Promise<ClusterTestReport> {
-  const { clock, deadlines = defaultClusterTestDeadlines, environment, onTrial, onPlan, signal } = options
+  const { clock, deadlines = defaultClusterTestDeadlines, environment, onAttempt, onPlan, signal } = options
   for (let attempt = 1; ; attempt++) {
-    onTrial?.(planned, attempt)
+    onAttempt?.(planned, attempt)
     const plan = buildClusterTestPlan(planned, environment, deadlines, clock.now())
     await onPlan?.(plan)
     const report = await runClusterTest(plan, options)

@@ -36,13 +36,13 @@ const setupTokenTtlMs = 60 * 60_000
 export interface SetUpOptions {
   readonly settings: BotSettings
   readonly log: Logger
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
   readonly onServing: (app: RunningBotServer) => void
 }
 
 /** Resolves when the page is served. Rejects if the port is taken. */
 export async function startSetup(options: SetUpOptions): Promise<{ close(): Promise<void> }> {
-  const { settings, log, say, onServing } = options
+  const { settings, log, print, onServing } = options
   assertSafeCredentialsFile(settings.dataDirectory)
   const token = createSetupToken()
   let running: RunningBotServer | undefined
@@ -57,12 +57,12 @@ export async function startSetup(options: SetUpOptions): Promise<{ close(): Prom
     manifest: readAppManifest(),
     onCreated: async (app) => {
       const file = saveAppCredentials(app, settings.dataDirectory)
-      say(`Created the App ${app.slug} (${app.id}). Its credentials are in ${file}.`)
-      say(`Install the App on your catalog repository: ${app.url}/installations/new`)
+      print(`Created the App ${app.slug} (${app.id}). Its credentials are in ${file}.`)
+      print(`Install the App on your catalog repository: ${app.url}/installations/new`)
       // Send this response first.
       setTimeout(() => {
         startBot(app).catch((error: unknown) =>
-          say(`catalog-bot could not start: ${error instanceof Error ? error.message : String(error)}`),
+          print(`catalog-bot could not start: ${error instanceof Error ? error.message : String(error)}`),
         )
       }, 500)
     },
@@ -89,8 +89,8 @@ export async function startSetup(options: SetUpOptions): Promise<{ close(): Prom
     onServing(running)
   }
 
-  say('catalog-bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
-  for (const line of formatSetupInstructions(settings, page.port, token)) say(line)
+  print('catalog-bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
+  for (const line of formatSetupInstructions(settings, page.port, token)) print(line)
   return {
     async close() {
       await page.close().catch(() => undefined)

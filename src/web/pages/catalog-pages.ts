@@ -204,7 +204,7 @@ function renderPackageTable(
   )
 }
 
-export const renderFaint = (words: string): Html => htmlTemplate`<span class="faint">${words}</span>`
+export const renderFaint = (text: string): Html => htmlTemplate`<span class="faint">${text}</span>`
 
 export function renderCatalogCommitInfo(
   { commit, branch, root, recordedAt }: RecordedCatalog,

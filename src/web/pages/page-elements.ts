@@ -137,8 +137,8 @@ export function formatTextAsSentence(clause: string): string {
 }
 
 /** A few words in a colored oval. The words must be sufficient without the color. */
-export function renderLabel(tone: PageTone, words: Html | string): Html {
-  return htmlTemplate`<span class="label ${tone}">${words}</span>`
+export function renderLabel(tone: PageTone, content: Html | string): Html {
+  return htmlTemplate`<span class="label ${tone}">${content}</span>`
 }
 
 /** A box below an `h2`, with a colored edge. Its heading is an `h3`. */

@@ -335,7 +335,7 @@ class StatusPageServer {
     const formToken = this.#resume === undefined ? undefined : session?.word
     return (
       (await renderRequestedPage(
-        { asked: requested, form, query, setting, repositories: [found], formToken },
+        { request: requested, form, query, setting, repositories: [found], formToken },
         this.#sources,
       )) ?? 'not-found'
     )
@@ -358,7 +358,7 @@ class StatusPageServer {
       : []
     return (
       (await renderRequestedPage(
-        { asked: requested, form, query, setting, repositories: mine },
+        { request: requested, form, query, setting, repositories: mine },
         this.#sources,
       )) ?? 'not-found'
     )

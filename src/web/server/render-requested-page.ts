@@ -92,7 +92,7 @@ export interface PageDataSources {
 }
 
 interface RenderPageOptions {
-  readonly asked: StatusPageRequest
+  readonly request: StatusPageRequest
   readonly form: StatusPageFormat
   readonly query: URLSearchParams
   readonly setting: PageRequestContext
@@ -107,12 +107,12 @@ export async function renderRequestedPage(
   sources: PageDataSources,
 ): Promise<PageResponse | undefined> {
   const { store, ruleText } = sources
-  const { asked, repositories } = order
-  if ('repository' in asked) {
+  const { request, repositories } = order
+  if ('repository' in request) {
     const [one] = repositories
-    return one && renderRepositoryPage(asked, one, order, sources)
+    return one && renderRepositoryPage(request, one, order, sources)
   }
-  switch (asked.page) {
+  switch (request.page) {
     case 'home':
       return renderPageModel(order, await readHomePageModel(store, repositories), renderHomePage)
     case 'overview':
@@ -122,8 +122,8 @@ export async function renderRequestedPage(
       return renderPageModel(order, { rules }, renderRulesPage)
     }
     case 'rule': {
-      const rule = allRules.find(({ id }) => id === asked.id)
-      const text = ruleText(asked.id)
+      const rule = allRules.find(({ id }) => id === request.id)
+      const text = ruleText(request.id)
       return renderPageModel(
         order,
         rule && { ...toRuleTableRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
@@ -146,7 +146,7 @@ type PageRenderer<Model> = (model: Model, setting: PageRequestContext) => Status
 type RepositoryPageRequest = Extract<StatusPageRequest, { readonly repository: RepositoryName }>
 
 async function renderRepositoryPage(
-  asked: RepositoryPageRequest,
+  request: RepositoryPageRequest,
   one: RecordedRepository,
   order: RenderPageOptions,
   sources: PageDataSources,
@@ -157,7 +157,7 @@ async function renderRepositoryPage(
   const view = parseCatalogListView(query)
   const render = <Model>(model: Model | undefined, renderPage: PageRenderer<Model>) =>
     renderPageModel(order, model, renderPage)
-  switch (asked.page) {
+  switch (request.page) {
     case 'repository': {
       const queueView = { filter: parseQueueFilter(query), isPaged: form !== 'json' }
       return render(await readQueuePageModel(store, one, webUrl, queueView), (model, its) =>
@@ -165,7 +165,7 @@ async function renderRepositoryPage(
       )
     }
     case 'pull':
-      return render(await readPullPageModel(store, repository, asked.pull, webUrl), renderPullPage)
+      return render(await readPullPageModel(store, repository, request.pull, webUrl), renderPullPage)
     case 'repository-overview':
       return render(
         await readRepositoryOverviewPageModel(store, repository, setting.now),
@@ -174,12 +174,12 @@ async function renderRepositoryPage(
     case 'catalogs':
       return render(await readCatalogsPageModel(store, repository, view), renderCatalogsPage)
     case 'catalog':
-      return render(await readCatalogPageModel(store, repository, asked.catalog, view), (model, its) =>
+      return render(await readCatalogPageModel(store, repository, request.catalog, view), (model, its) =>
         renderCatalogPage(model, its, view),
       )
     case 'package':
       return render(
-        await readPackagePageModel(store, repository, asked.catalog, asked.package),
+        await readPackagePageModel(store, repository, request.catalog, request.package),
         (model, its) => renderPackagePage(model, its, view),
       )
     case 'compare':

@@ -76,8 +76,8 @@ describe('the push of a merge', () => {
     const first = await createTestMergePermit()
     gitServer.requests.length = 0
     expect(await gitMirror.pushMerge(first)).toEqual({ kind: 'landed' })
-    expect(originRepository.tip('main')).toBe(first.landing.commit)
-    expect(await gitMirror.tip('main')).toBe(first.landing.commit)
+    expect(originRepository.tip('main')).toBe(first.merge.commit)
+    expect(await gitMirror.tip('main')).toBe(first.merge.commit)
     const paths = gitServer.requests.map(({ path }) => path)
     expect(paths).toEqual(['/origin.git/git-upload-pack', '/origin.git/git-receive-pack'])
     await gitMirror.close()
@@ -89,7 +89,7 @@ describe('the push of a merge', () => {
     gitMirror = await createTestGitMirror(originRepository.url)
     const second = await createTestMergePermit()
     expect(await gitMirror.pushMerge(second)).toEqual({ kind: 'landed' })
-    expect(originRepository.tip('main')).toBe(second.landing.commit)
+    expect(originRepository.tip('main')).toBe(second.merge.commit)
   })
 
   test('succeeds again if the branch already has the commit', async () => {
@@ -145,7 +145,7 @@ describe('the push of a merge', () => {
       ({ kind }) => kind,
     )
     expect(kinds.sort()).toEqual(['base-moved', 'landed'])
-    expect([one.landing.commit, other.landing.commit]).toContain(originRepository.tip('main'))
+    expect([one.merge.commit, other.merge.commit]).toContain(originRepository.tip('main'))
   })
 
   test('moves no other ref', async () => {
@@ -155,7 +155,7 @@ describe('the push of a merge', () => {
     const before = refs()
     await gitMirror.pushMerge(granted)
     expect(refs()).toBe(
-      before.replace(`refs/heads/main ${granted.landing.base}`, `refs/heads/main ${granted.landing.commit}`),
+      before.replace(`refs/heads/main ${granted.merge.base}`, `refs/heads/main ${granted.merge.commit}`),
     )
   })
 
@@ -199,7 +199,7 @@ describe('the push of a merge', () => {
     const error: unknown = await gitMirror.pushMerge(granted).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'outcome-unknown', retryable: false })
     await gitMirror.fetch('main')
-    expect(await gitMirror.tip('main')).toBe(granted.landing.commit)
+    expect(await gitMirror.tip('main')).toBe(granted.merge.commit)
   })
 
   test('is `outcome-unknown` if the response is an error page or the connection is closed', async () => {
@@ -235,7 +235,7 @@ describe('the push of a merge', () => {
 describe('a merge permit', () => {
   test('must be minted, and a similar object is rejected', async () => {
     const granted = await createTestMergePermit()
-    const copy = { landing: granted.landing } as unknown as MergePermit
+    const copy = { landing: granted.merge } as unknown as MergePermit
     await expect(gitMirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
     await expect(gitMirror.pushMerge(undefined as never)).rejects.toMatchObject({ code: 'refused' })
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
@@ -243,7 +243,7 @@ describe('a merge permit', () => {
 
   test('is rejected if its commit is not the merge of its base and head with its tree', async () => {
     const granted = await createTestMergePermit()
-    const { base, head } = granted.landing
+    const { base, head } = granted.merge
     const foreign = originRepository.commit({ 'a/x': 'evil' }, [base, head])
     originRepository.branch('foreign', foreign)
     await gitMirror.fetch('foreign')

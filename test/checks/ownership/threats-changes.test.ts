@@ -717,8 +717,8 @@ describe('T15: changes inside merge commits', () => {
 
 test('T16: a permit is for one commit with one tree: the permit contains the merge commit with the authorized tree', async () => {
   const { verdict } = await evaluateChange(authorPackageChanges)
-  expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-  expect(verdict.permit?.landing.tree).toBe(origin.tree(origin.commit(updatedFiles)))
+  expect(verdict.permit?.merge.commit).toBe(verdict.result?.commit)
+  expect(verdict.permit?.merge.tree).toBe(origin.tree(origin.commit(updatedFiles)))
 })
 
 test('T17: stacked pull requests wait for the one below them', async () => {

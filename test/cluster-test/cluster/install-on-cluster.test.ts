@@ -71,7 +71,7 @@ async function runInstallOnCluster({
       simulated: new Map<string, readonly InstallTarget[]>([['stable', ['OLM v0', 'OLM v1']]]),
     },
     { kubeconfig: join(temporaryDirectory, 'kubeconfig'), catalogHost: '127.0.0.1' },
-    { clock: fakeKubernetesApi.clock, tell: () => undefined },
+    { clock: fakeKubernetesApi.clock, print: () => undefined },
   )
 }
 

@@ -740,7 +740,7 @@ test('a failure of the environment is retried twice, and a failure of the change
     runClusterTests([createClusterTestPlan()], {
       ...createClusterTestOptions(),
       environment: catalogServerAddresses,
-      onTrial: (_, attempt) => attempts.push(attempt),
+      onAttempt: (_, attempt) => attempts.push(attempt),
     })
   const [report] = await runOnePlan()
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })

@@ -56,7 +56,7 @@ beforeAll(async () => {
       GITHUB_THROTTLE: 'off',
       METRICS_PORT: '0',
     },
-    say: (line) => outputLines.push(line),
+    print: (line) => outputLines.push(line),
   })
   const shown = outputLines.join('\n').match(/http:\S+/)?.[0]
   setupUrl = new URL(shown ?? 'http://nowhere')
@@ -222,7 +222,7 @@ describe('the credentials of a new App', () => {
     expect(readdirSync(folder)).toEqual(['credentials.env'])
     const startup = startBotFromEnvironment({
       environment: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
-      say: () => undefined,
+      print: () => undefined,
     })
     await expect(startup).rejects.toThrow('symbolic link')
   })
@@ -240,7 +240,7 @@ describe('without credentials, the start fails because of', () => {
     const environment = { DATA_DIR: join(temporaryDirectory, 'none'), PORT: '0', LOG_LEVEL: 'silent' }
     const startup = startBotFromEnvironment({
       environment: { ...environment, [variable]: value },
-      say: () => undefined,
+      print: () => undefined,
     })
     await expect(startup.then((started) => started.close())).rejects.toThrow(message)
   })

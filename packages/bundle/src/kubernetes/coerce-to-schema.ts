@@ -58,34 +58,34 @@ export function coerceToSchema(type: SchemaType, value: ParsedValue): SchemaCoer
 }
 
 const scalarCoercionByType: Readonly<
-  Record<string, { readonly words: string; fit(value: ParsedValue): Json | undefined }>
+  Record<string, { readonly description: string; fit(value: ParsedValue): Json | undefined }>
 > = {
-  ':string': { words: 'a string', fit: scalarToString },
+  ':string': { description: 'a string', fit: scalarToString },
   ':date-time': {
-    words: 'an RFC 3339 timestamp',
+    description: 'an RFC 3339 timestamp',
     fit: (value) =>
       value.kind === 'string' && (value.value === '' || isRfc3339Time(value.value)) ? value.value : undefined,
   },
   ':byte': {
-    words: 'base64',
+    description: 'base64',
     fit: (value) =>
       value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
   },
-  ':boolean': { words: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
-  ':int32': { words: 'a 32-bit integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 31) },
-  ':int64': { words: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
-  ':integer': { words: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
-  ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
-  ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':boolean': { description: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
+  ':int32': { description: 'a 32-bit integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 31) },
+  ':int64': { description: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
+  ':integer': { description: 'an integer', fit: (value) => parseIntegerWithinLimit(value, 2 ** 63) },
+  ':double': { description: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':number': { description: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
   ':quantity': {
-    words: 'a quantity, such as 100m or 64Mi',
+    description: 'a quantity, such as 100m or 64Mi',
     fit: (value) => {
       const text = value.kind === 'number' ? value.text : scalarToString(value)
       return text !== undefined && isQuantity(text) ? toCanonicalQuantity(text) : undefined
     },
   },
   ':int-or-string': {
-    words: 'an integer or a string',
+    description: 'an integer or a string',
     fit: (value) => (value.kind === 'string' ? value.value : parseIntegerWithinLimit(value, 2 ** 31)),
   },
 }
@@ -137,7 +137,7 @@ class SchemaCoercer {
     const scalar = scalarCoercionByType[type]
     if (!scalar) return convertParsedValueToJson(value) ?? null
     const fitted = scalar.fit(value)
-    return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
+    return fitted === undefined ? this.mismatch(scalar.description, value, path) : fitted
   }
 
   private struct(

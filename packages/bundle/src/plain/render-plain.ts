@@ -4,7 +4,7 @@ import { createFinding } from '@catalog-bot/findings/rule'
 import { convertParsedValueToJson, createBundleFieldLocator } from '../manifest-document.ts'
 import { type BundleFiles, findHelmChartDirectory, detectBundleFormat } from '../bundle-files.ts'
 import { getStringAtPath } from '../fields.ts'
-import { refusedByOlmV1Rule } from '../rules/reported-rules.ts'
+import { rejectedByOlmV1Rule } from '../rules/reported-rules.ts'
 import { readBundleManifestObjects } from './bundle-object.ts'
 import { parseRegistryV1Bundle } from './registry-v1.ts'
 import { findClusterExtensionRejections, renderRegistryV1Objects } from './render-registry.ts'
@@ -124,7 +124,7 @@ function createRenderRejectionFindings(
   return rejections
     .filter(({ reportedByRule, isAboutOptions }) => reportedByRule === undefined && isAboutOptions !== true)
     .map(({ message, at: location }) =>
-      createFinding(refusedByOlmV1Rule, location && locate(location.file, location.path), {
+      createFinding(rejectedByOlmV1Rule, location && locate(location.file, location.path), {
         reason: message,
       }),
     )

@@ -193,7 +193,7 @@ export const oversizedBundleContentRule = defineBundleRule<{
   fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
 })
 
-export const refusedByOlmV1Rule = defineBundleRule<{ reason: string }>({
+export const rejectedByOlmV1Rule = defineBundleRule<{ reason: string }>({
   id: 'refused-by-olm-v1',
   check: 'install',
   severity: 'warning',

@@ -98,7 +98,7 @@ function formatChannelStatusNote({ status, badges }: DrawnChannel): string {
 }
 
 function formatNodeLabel({ names, label, badges, status, notes }: DrawnChannelRow, compares: boolean) {
-  const words = [
+  const labelWords = [
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
     ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
     ...notes
@@ -117,7 +117,7 @@ function formatNodeLabel({ names, label, badges, status, notes }: DrawnChannelRo
             : names.length > 1
               ? 'folded'
               : undefined
-  const text = words.map((word) => quoteMermaidLabel(word)).join('<br/>')
+  const text = labelWords.map((word) => quoteMermaidLabel(word)).join('<br/>')
   return `["${text}"]${style === undefined ? '' : `:::${style}`}`
 }
 

@@ -205,17 +205,17 @@ function drawChannelRowSvg(
     x += pill.width + 6
   }
   for (const note of notes) {
-    const words = signByDiffStatus[note.status] + truncateLabel(note.text)
+    const text = signByDiffStatus[note.status] + truncateLabel(note.text)
     parts.push(
       drawText(
         x,
         y + 4,
-        words,
+        text,
         `font-size="11" fill="${note.status === 'kept' ? svgColors.faint : svgColors[note.status]}"`,
         note.text,
       ),
     )
-    x += Math.round(estimateTextWidth(words) * 0.93) + 10
+    x += Math.round(estimateTextWidth(text) * 0.93) + 10
   }
   return {
     width: x,
@@ -361,9 +361,9 @@ function drawLegend({ compares, unchanged }: PackageDrawing): { width: number; b
     x += 16 + estimateTextWidth(label) + 18
   }
   if (unchanged > 0) {
-    const words = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
-    parts.push(drawText(x, 10, words, `font-size="11" fill="${svgColors.faint}"`))
-    x += estimateTextWidth(words)
+    const text = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
+    parts.push(drawText(x, 10, text, `font-size="11" fill="${svgColors.faint}"`))
+    x += estimateTextWidth(text)
   }
   return { width: x, body: parts.join('') }
 }

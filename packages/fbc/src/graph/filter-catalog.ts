@@ -22,20 +22,20 @@ export function filterCatalogForGraph(
 ): FilteredCatalogResult {
   const versions = parseBundleVersions(catalog)
   if (!versions.ok) return versions
-  const floor = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
-  if (minimumEdge !== undefined && floor === undefined)
+  const minimumVersion = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
+  if (minimumEdge !== undefined && minimumVersion === undefined)
     return { ok: false, error: `unknown minimum edge name: ${quoteLikeGo(minimumEdge)}` }
   const sorted = catalog.channels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
   const its = sorted.find(({ entries }) => entries.some(({ name }) => name === minimumEdge))?.package
   const channels = sorted
     .filter((channel) => packageName === undefined || channel.package === packageName)
-    .filter((channel) => floor === undefined || its === undefined || channel.package === its)
+    .filter((channel) => minimumVersion === undefined || its === undefined || channel.package === its)
     .map((channel) =>
-      floor === undefined
+      minimumVersion === undefined
         ? channel
         : {
             ...channel,
-            entries: filterChannelEntriesByMinimumEdge(channel, minimumEdge, floor, versions.value),
+            entries: filterChannelEntriesByMinimumEdge(channel, minimumEdge, minimumVersion, versions.value),
           },
     )
     // Without bounds, opm draws empty channels too.
@@ -46,10 +46,10 @@ export function filterCatalogForGraph(
 function filterChannelEntriesByMinimumEdge(
   { entries }: ChannelBlob,
   minimumEdge: string | undefined,
-  floor: Version,
+  minimumVersion: Version,
   versions: ReadonlyMap<string, Version>,
 ): ChannelEntry[] {
-  const reaches = (name: string) => compareVersions(versions.get(name) ?? zeroVersion, floor) >= 0
+  const reaches = (name: string) => compareVersions(versions.get(name) ?? zeroVersion, minimumVersion) >= 0
   return entries.flatMap((entry) => {
     const { name, replaces, skips, skipRange } = entry
     // opm draws the minimum without the edges that lead to it.
@@ -59,7 +59,7 @@ function filterChannelEntriesByMinimumEdge(
       ...entry,
       replaces: replaces !== '' && reaches(replaces) ? replaces : '',
       skips: skips.filter(reaches),
-      skipRange: range?.ok === true && isVersionInRange(floor, range.value) ? skipRange : '',
+      skipRange: range?.ok === true && isVersionInRange(minimumVersion, range.value) ? skipRange : '',
     }
     const hasEdges = retained.replaces !== '' || retained.skips.length > 0 || retained.skipRange !== ''
     const hadEdges = replaces !== '' || skips.length > 0 || skipRange !== ''

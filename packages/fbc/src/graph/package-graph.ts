@@ -105,12 +105,12 @@ function buildChannelGraph(
     entries.keys(),
     (at) => versions.get(entries[at]?.name ?? '') ?? zeroVersion,
   )
-  let room = maxSkipRangeEdges
+  let remainingEdges = maxSkipRangeEdges
   for (const entry of sorted) {
-    const covered = findEntriesInSkipRange(entry.skipRange, ladder, room + 1)
-    const retained = covered.slice(0, room)
+    const covered = findEntriesInSkipRange(entry.skipRange, ladder, remainingEdges + 1)
+    const retained = covered.slice(0, remainingEdges)
     isCut ||= retained.length < covered.length
-    room -= retained.length
+    remainingEdges -= retained.length
     for (const edge of findIncomingEdges(
       entry,
       retained.map((at) => entries[at]?.name ?? ''),

@@ -228,18 +228,18 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
     }
     const { text, places: positions, offsets } = (whole ??= decodeUtf8JsonText(bytes))
     const found = parseJsonDocument(bytes, text, offsets.unitAt(start), asValues)
-    if (!found.refused) {
+    if (!found.problem) {
       const end = offsets.at(found.end)
       yield { start, end, positions, ...found.document }
       at = end
       continue
     }
     if (count > maxJsonObjectsBeforeYamlFallback) {
-      const problem = createJsonDocumentProblem(found.refused, bytes, text, false)
+      const problem = createJsonDocumentProblem(found.problem, bytes, text, false)
       yield { start: at, end: bytes.length, positions, problem }
       return
     }
-    const problem = createJsonDocumentProblem(found.refused, bytes, text, true)
+    const problem = createJsonDocumentProblem(found.problem, bytes, text, true)
     // The decoder restarts as YAML where it stopped and discards the rest of that line if it is blank.
     const from = skipBlankLine(bytes, at)
     if (from === undefined) {
@@ -292,12 +292,12 @@ function reparseJsonDocument(
   start: number,
 ): CatalogDocument {
   const found = parseJsonDocument(bytes, text, offsets.unitAt(start), false)
-  if (found.refused)
+  if (found.problem)
     return {
       start,
       end: bytes.length,
       positions,
-      problem: createJsonDocumentProblem(found.refused, bytes, text, false),
+      problem: createJsonDocumentProblem(found.problem, bytes, text, false),
     }
   return { start, end: offsets.at(found.end), positions, ...found.document }
 }
@@ -312,20 +312,20 @@ function parseJsonDocument(
   from: number,
   asValue: boolean,
 ):
-  | { refused: JsonDocumentProblem }
-  | { refused: undefined; end: number; document: Omit<CatalogDocument, 'start' | 'end' | 'positions'> } {
+  | { problem: JsonDocumentProblem }
+  | { problem: undefined; end: number; document: Omit<CatalogDocument, 'start' | 'end' | 'positions'> } {
   let result: ReadJsonResult
   try {
     result = readJson(text, from)
   } catch (error) {
-    if (error instanceof JsonError) return { refused: { kind: 'syntax', error } }
+    if (error instanceof JsonError) return { problem: { kind: 'syntax', error } }
     throw error
   }
   const { value, end, hugeNumber } = result
-  if (asValue) return { refused: undefined, end, document: { value, json: text } }
+  if (asValue) return { problem: undefined, end, document: { value, json: text } }
   if (hugeNumber && value.kind === 'map')
     return {
-      refused: { kind: 'meta', problem: createNumberOverflowProblem(bytes, text, from, end, hugeNumber) },
+      problem: { kind: 'meta', problem: createNumberOverflowProblem(bytes, text, from, end, hugeNumber) },
     }
   if (value.kind === 'null') {
     const problem: CatalogDocumentProblem = {
@@ -334,11 +334,11 @@ function parseJsonDocument(
       detail: '',
       at: value.start,
     }
-    return { refused: undefined, end, document: { problem } }
+    return { problem: undefined, end, document: { problem } }
   }
   const found = toBlobMetaOrProblem(parseBlobMeta(value, text.slice(from, end)), '')
-  if (found.problem?.kind === 'meta') return { refused: { kind: 'meta', problem: found.problem } }
-  return { refused: undefined, end, document: found }
+  if (found.problem?.kind === 'meta') return { problem: { kind: 'meta', problem: found.problem } }
+  return { problem: undefined, end, document: found }
 }
 
 function createNumberOverflowProblem(

@@ -50,9 +50,9 @@ export async function renderImageInWorkerProcess(order: RenderImageRequest, name
 
 async function runLayerWorker(
   order: LayerWorkerRequest,
-): Promise<Exclude<LayerWorkerResponse, { readonly refused: unknown }>> {
+): Promise<Exclude<LayerWorkerResponse, { readonly rejected: unknown }>> {
   const answer = await layerWorkerPool.run(order, layerWorkerTimeoutMs)
-  if (!('refused' in answer)) return answer
-  const { code, message } = answer.refused
+  if (!('rejected' in answer)) return answer
+  const { code, message } = answer.rejected
   throw new ImageError(code, 'render' in order ? `${order.subject}: ${message}` : message)
 }

@@ -31,7 +31,7 @@ export type LayerWorkerResponse =
   | { readonly layer: PackedCatalogLayer }
   | { readonly listed: readonly CatalogBundleSummary[] }
   | { readonly text: string }
-  | { readonly refused: { readonly code: ImageErrorCode; readonly message: string } }
+  | { readonly rejected: { readonly code: ImageErrorCode; readonly message: string } }
 
 async function handleLayerWorkerRequest(order: LayerWorkerRequest): Promise<LayerWorkerResponse> {
   try {
@@ -42,7 +42,7 @@ async function handleLayerWorkerRequest(order: LayerWorkerRequest): Promise<Laye
     if (!rendered.ok) throw new ImageError('invalid-catalog', rendered.error)
     return { text: formatCatalogJson(sortCatalogForRendering(rendered.value)) }
   } catch (error) {
-    if (error instanceof ImageError) return { refused: { code: error.code, message: error.message } }
+    if (error instanceof ImageError) return { rejected: { code: error.code, message: error.message } }
     throw error
   }
 }

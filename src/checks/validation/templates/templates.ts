@@ -52,11 +52,11 @@ export function evaluateTemplates(
   { templates = [], config }: CheckInput,
   answers: LookupResults,
 ): TemplateCheckResult {
-  const judged = templates.map((state) => evaluateTemplate(state, config, answers))
+  const results = templates.map((state) => evaluateTemplate(state, config, answers))
   return {
-    findings: judged.flatMap(({ findings }) => findings),
-    unanswered: judged.flatMap(({ unanswered }) => unanswered),
-    suggestedPatches: judged.flatMap(({ suggestedPatches = [] }) => suggestedPatches),
+    findings: results.flatMap(({ findings }) => findings),
+    unanswered: results.flatMap(({ unanswered }) => unanswered),
+    suggestedPatches: results.flatMap(({ suggestedPatches = [] }) => suggestedPatches),
   }
 }
 
