@@ -23,21 +23,21 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 110_190,
+    limit: 109_281,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
   { name: 'files of packages and src', limit: 584, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_406,
+    limit: 28_343,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 85_983, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 85_407, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_407,
+    limit: 8_369,
     target: 9_000,
     measure: countLines(corePathPattern),
   },
