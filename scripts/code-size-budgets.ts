@@ -23,7 +23,7 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 109_281,
+    limit: 109_810,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
@@ -37,7 +37,7 @@ const codeSizeBudgets: readonly CodeSizeBudget[] = [
   { name: 'lines of tests', limit: 85_407, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_369,
+    limit: 8_390,
     target: 9_000,
     measure: countLines(corePathPattern),
   },

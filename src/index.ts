@@ -110,7 +110,10 @@ export function diffCatalogs(before: string, after: string): CatalogDifference {
 export interface DrawGraphOptions {
   /** Names of the packages to draw. Default: all packages. */
   readonly packages?: readonly string[]
-  /** `mermaid`: opm's render-graph. `short`: as in comments on pull requests. `svg`: one picture per package. */
+  /**
+   * `mermaid`: the output of `opm alpha render-graph`. `short`: as in the comment on a pull request. `svg`: one picture per
+   * package.
+   */
   readonly format?: 'mermaid' | 'short' | 'svg'
 }
 

@@ -106,7 +106,10 @@ function extractOlmSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
     .join('\n')
 }
 
-/** Caches what one evaluation lists and reads, so that no file is read from git twice. */
+/**
+ * Caches what one evaluation has listed and read of its trees, so that no file is read from git twice. Falls back to
+ * `repository`, with its limits and errors.
+ */
 export function createCachedTreeReader(
   repository: TreeReader,
   { trees, blobs }: LoadedGitObjects,

@@ -77,7 +77,10 @@ export async function fetchRequiredChecks(
 
 /** Rights may be this stale at a merge. */
 const permissionCacheSeconds = 30
-/** Rights are checked separately, so caching is safe. Missing logins expire sooner: they may be registered. */
+/**
+ * Caching a login's account is safe because the account's rights are checked separately. Missing logins expire sooner
+ * because they may be registered soon.
+ */
 const accountLookupCacheSeconds = { person: 3600, nobody: 300 } as const
 
 const accountLookupResultSchema = z.union([

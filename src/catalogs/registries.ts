@@ -26,7 +26,10 @@ export type RegistryLookupResolver = <Q extends RegistryLookupRequest>(
 
 export interface RegistryLookupService {
   forEvaluation(): RegistryLookupResolver
-  /** Bypasses the cache, to notice deleted images, and updates it. Never rejects because of a registry's answer. */
+  /**
+   * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
+   * because of a registry's answer.
+   */
   refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageLookupResult>
   close(): Promise<void>
 }

@@ -22,7 +22,10 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/api-types'
 
 const emptyFixedSeverityRuleIds: ReadonlySet<string> = new Set()
 
-/** One user's approval of one state; counts only while head, base branch, epoch, and effect stay the same. */
+/**
+ * One user's approval of one exact state of a pull request. It counts only while head, base branch, epoch and effect of
+ * the change stay the same.
+ */
 export interface Approval {
   readonly user: UserId
   readonly login: string
@@ -33,11 +36,17 @@ export interface Approval {
   readonly source: 'review' | 'command'
   /** The effect of the approved change (see coverage()). If absent, the approval covers nothing. */
   readonly covers?: ReadonlyMap<string, string>
-  /** Digest of the configuration then; lets an approval survive pushes that leave a package's files unchanged. */
+  /**
+   * Digest of the configuration at the time. With it an approval can survive a push that leaves a package's files
+   * unchanged, if the configuration allows that.
+   */
   readonly config?: string
 }
 
-/** Rules, owners, and configuration come from the base tip, so the author controls none of them. */
+/**
+ * Everything a check may read. Rules, owners and configuration come from the base tip, so the author controls none of
+ * them.
+ */
 export interface CheckInput {
   readonly snapshot: PullSnapshot
   readonly config: Config
@@ -95,7 +104,10 @@ export interface MergeUnblockingAction {
   readonly who: readonly string[]
   /** How they unblock it. Absent: by approving. */
   readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
-  /** Exactly this change is approved, but a user must merge it. If absent, the approval is missing too. */
+  /**
+   * An authorized user approved exactly this change, but a user must merge it, because catalog-bot does not. If absent,
+   * the approval is also missing.
+   */
   readonly isAgreed?: true
 }
 

@@ -60,7 +60,9 @@ export type ImageLookupResult =
   | { readonly kind: 'digest-mismatch'; readonly reason: string }
   | { readonly kind: 'malformed'; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly reason: string }
-  /** Without a request: not https, an internal address, or a registry that the configuration does not allow. */
+  /**
+   * Rejected before any request: not https, an internal address, or a registry that the configuration does not allow.
+   */
   | { readonly kind: 'blocked'; readonly reason: string }
   /** The registry does not reveal whether the image is missing or private. catalog-bot asks again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
@@ -73,7 +75,10 @@ export type BundleImageLookupResult =
       readonly digest: string
       /** Absent if none of the three is recognizable. */
       readonly format?: BundleFormat
-      /** Without bulky properties and the bundle's own image. Absent if opm cannot read the bundle. */
+      /**
+       * Without bulky properties (`olm.bundle.object`, `olm.csv.metadata`) and the bundle's own image. Absent if opm
+       * cannot read the bundle.
+       */
       readonly content?: ComparableBundle
       /** The parts of the ClusterServiceVersion that catalog templates use. Absent if too large. */
       readonly csv?: Json
@@ -81,7 +86,10 @@ export type BundleImageLookupResult =
       readonly findings: readonly Finding[]
       /** Input for a simulated install, if requested. */
       readonly install?: BundleInstallAnalysis
-      /** Read with credentials that readers of comments might lack, so findings must not repeat its content. */
+      /**
+       * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content
+       * of the image.
+       */
       readonly isRestricted?: boolean
     }
   | Exclude<ImageLookupResult, { readonly kind: 'ok' }>

@@ -154,7 +154,10 @@ async function evaluatePullRequestEvent(
   })
 }
 
-/** In a shallow clone, GitHub's merge commit. With full history, the pull request's head, to check its commits. */
+/**
+ * The commits to compare. In a shallow clone, the head is GitHub's merge commit, which contains the result of the merge. With
+ * the full history, it is the head of the pull request, so that its commits are checked too.
+ */
 async function resolveBaseAndHeadCommits(
   head: string,
 ): Promise<{ readonly base: string; readonly head: string }> {

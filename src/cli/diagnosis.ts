@@ -27,7 +27,10 @@ const requiredAppPermissions: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** `wanted`: from app.yml. `requested`: in the App's settings, if known; `owner` must accept those. */
+/**
+ * `wanted` comes from app.yml. `requested`: the permissions in the App's settings, if known; `owner` must accept them in
+ * the installation.
+ */
 export function diagnosePermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,

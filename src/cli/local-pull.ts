@@ -114,7 +114,10 @@ async function resolveAuthorLogin(directory: string): Promise<string> {
   return login ?? unknownAuthorLogin
 }
 
-/** In a folder that `close` removes. It reads the objects of `directory`, but does not write there. */
+/**
+ * A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write
+ * there.
+ */
 export async function createTemporaryRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {

@@ -11,7 +11,9 @@ export function createRepeatableOption(flags: string, description: string): Opti
   )
 }
 
-/** For values without commas: one use of the option can list several, separated by commas. */
+/**
+ * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
+ */
 export function createCommaSeparatedOption(
   flags: string,
   description: string,
@@ -131,7 +133,10 @@ export function addUsageHintOnError(program: Command): void {
     command.showHelpAfterError(`Run '${getFullCommandName(command)} --help' for usage.`)
 }
 
-/** `k=v`, or several separated by commas. As in opm, the last value of a key applies. Throws without a key. */
+/**
+ * Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a
+ * key is missing.
+ */
 export function parseCommaSeparatedKeyValues(
   pairs: readonly string[],
   optionName: string,

@@ -79,7 +79,10 @@ export type ReportProgress = (text: string) => void
 
 const defaultProgressDelayMs = 1000
 
-/** If `work` takes longer than `delayMs` and stderr is a terminal. Shows nothing in a pipe or in CI. */
+/**
+ * Shows progress while `work` runs, if it takes longer than `delayMs` (default: a second) and stderr is a terminal.
+ * Shows nothing in a pipe or in CI.
+ */
 export async function withProgress<Result>(
   text: string,
   work: (report: ReportProgress) => Promise<Result>,
@@ -119,7 +122,9 @@ export function exitWithError(error: unknown): void {
   setExitCode(2)
 }
 
-/** By https://no-color.org and https://force-color.org, otherwise only on a terminal. */
+/**
+ * Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a terminal.
+ */
 export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return !['0', 'false'].includes(FORCE_COLOR)

@@ -22,7 +22,10 @@ export async function requireGitRepository(directory: string): Promise<void> {
     throw new Error(`${directory} is not in a Git repository; add --repo with the path to one`)
 }
 
-/** Of `upstream` (a fork's origin), `origin`, or the first other remote; else the local `main` or `master`. */
+/**
+ * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the first other remote. Without a
+ * remote, the local `main` or `master`.
+ */
 export async function findDefaultBaseBranch(directory: string): Promise<DefaultBaseBranch> {
   const remotes = ((await runGit(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
   const remote = ['upstream', 'origin', remotes[0]].find(

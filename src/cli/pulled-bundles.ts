@@ -24,7 +24,10 @@ interface CatalogInputFile {
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
 
-/** Shows progress, and closes it after `use`. `insecure`: hosts to contact over unencrypted HTTP. */
+/**
+ * Passes a registry client to `use`, shows progress, and closes the client afterwards. `insecure`: hosts to contact over
+ * unencrypted HTTP.
+ */
 export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,

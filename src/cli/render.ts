@@ -120,7 +120,10 @@ function createCatalogRenderInput(source: string): CatalogRenderInput {
 
 const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
 
-/** An unreadable template requires none, and rendering it reports why. A composite file has no schema. */
+/**
+ * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,
+ * because it has no schema.
+ */
 function createTemplateRenderInput(bytes: Uint8Array, path: string): CatalogRenderInput {
   const listed = parseCompositeListFile(bytes)
   if (listed && !isTemplateFile(bytes)) return createImageListRenderInput(listed, path)

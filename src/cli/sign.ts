@@ -115,7 +115,10 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
   setExitCode(isVerified ? 0 : 1)
 }
 
-/** Image and platforms must be signed, and at least one attestation if any: anyone can attach others. */
+/**
+ * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
+ * can attach others.
+ */
 function isImageVerified(verification: ImageVerification): boolean {
   const { signatures, platforms, provenance, refusedAttestations } = verification
   const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)
@@ -212,7 +215,10 @@ function toImageBuildRecord(
   }
 }
 
-/** To the current directory; undefined elsewhere, so that the provenance reveals no paths of this machine. */
+/**
+ * The directory relative to the current one, which can be the root of the repository. Undefined for other paths, so that
+ * the provenance does not reveal paths of this machine.
+ */
 export function toRepositoryRelativePath(directory: string): string | undefined {
   const path = normalize(directory).split(sep).join('/').replace(/\/$/, '')
   return isAbsolute(directory) || path.startsWith('..') ? undefined : path

@@ -93,7 +93,10 @@ export async function runValidate(named: readonly string[], options: ValidateCom
   setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
-/** Locations are relative to the current directory, for SARIF and annotations. */
+/**
+ * Validates directories with all rules. Each finding has a location relative to the current directory, for SARIF and
+ * annotations.
+ */
 export async function validateCatalogDirectories(
   directories: readonly string[],
 ): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {

@@ -100,7 +100,10 @@ export async function runClusterTests(
   }
 }
 
-/** If it is free and no other repository waits first. A place in line is a lease that expires unreleased. */
+/**
+ * Returns the cluster's lease if it is free and no other repository waits first. A place in line is a lease that
+ * expires unreleased.
+ */
 async function acquireClusterLease(
   slot: string,
   { app, forge }: ClusterTestContext,

@@ -80,7 +80,9 @@ export interface BranchRules {
   readonly pullRequest?: PullRequestRuleSettings
   /** A list limits who can update the branch, and the App is not on it. */
   readonly closedToUs: boolean
-  /** The App is on its list for pull requests only: GitHub's merge passes, but a push does not. */
+  /**
+   * A list limits who can push, and the App is on it for pull requests only. GitHub's merge passes, but a push does not.
+   */
   readonly closedToPushes: boolean
   /** A list limits who can update the branch, and the App is on it. */
   readonly reservedForUs: boolean

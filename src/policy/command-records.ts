@@ -55,7 +55,9 @@ export interface FreezeCommand {
   readonly kinds: readonly FreezeKind[]
 }
 
-/** Not in deleted or edited comments. The check handles approvers who later request changes. */
+/**
+ * Approvals by command. Deleted or edited comments do not count. The check handles approvers who later request changes.
+ */
 export function findApprovalsFromCommands(
   records: readonly CommandRecord[],
   comments: readonly PullComment[],
@@ -223,7 +225,10 @@ export function applyRuleOverrides(
     : { outcomes: changed, used: overrides.filter((each) => used.has(each)) }
 }
 
-/** In any pull request of the merge. Ignores line numbers, because earlier merges shift them. */
+/**
+ * Findings except those `overridden` in one of the pull requests that merge together. Ignores line numbers, because
+ * earlier merges shift them.
+ */
 export function excludeOverriddenFindings(
   findings: readonly Finding[],
   overridden: readonly Finding[],

@@ -71,7 +71,10 @@ export function collectCommandLookups(
   return [...questions.values()]
 }
 
-/** In comment order, up to the first author with unknown permissions, because order matters. */
+/**
+ * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
+ * known yet, because order matters.
+ */
 export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })
 }

@@ -107,7 +107,10 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
   }
 }
 
-/** Too large, or rejected by Git. Retrying does not help. Never has a permit. */
+/**
+ * The verdict on a pull request that cannot be checked because it is too large or Git rejects it. Retrying does not help.
+ * Never has a permit.
+ */
 export function createUncheckablePullVerdict(
   { snapshot, configDigest }: Pick<VerdictInput, 'snapshot' | 'configDigest'>,
   reason: VerdictReason,

@@ -21,7 +21,10 @@ export type MergeStrategy =
 export interface MergePlan {
   /** Absent if no method works; `missing` lists the reasons. */
   readonly method?: MergeStrategy
-  /** The pushed tree must equal that of `refs/pull/N/merge`; catalog-bot merges only if it does. */
+  /**
+   * Whether GitHub accepts a pushed merge only if its tree equals the tree of `refs/pull/N/merge`. If the trees differ,
+   * catalog-bot does not merge.
+   */
   readonly needsGitHubsTree: boolean
   /** Explains the choice to maintainers. Like the fields below, clauses without a period. */
   readonly because: string
@@ -33,7 +36,9 @@ export interface MergePlan {
   readonly unsure: readonly string[]
 }
 
-/** They hold merges while checks are added. The common prefix lets rulesets exclude them. */
+/**
+ * Temporary branches that hold merges on GitHub while checks are added. The common prefix lets rulesets exclude them.
+ */
 export const temporaryBranchPrefix = 'catalog-bot/tmp-'
 
 /** The pattern for the `exclude` list of a ruleset. */
@@ -73,7 +78,10 @@ function tryDecodeUri(name: string): string | undefined {
   }
 }
 
-/** Why GitHub's queue removed it. The `dequeued` webhook and the timeline spell the reasons differently. */
+/**
+ * Why GitHub's merge queue removed a pull request. The `dequeued` webhook and the timeline spell the reasons
+ * differently.
+ */
 export interface MergeQueueRemoval {
   readonly id: string
   readonly reason: string

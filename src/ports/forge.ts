@@ -91,7 +91,10 @@ export type ForgeAction =
       readonly files: readonly CommitFile[]
       readonly message: string
     }
-  /** Creates one of the App's branches, or moves it forward from exactly `from`. Otherwise rejects as `rejected`. */
+  /**
+   * Creates one of the App's own branches, or moves it forward from exactly `from` without losing a commit. Rejects as
+   * `rejected` if the branch is elsewhere.
+   */
   | {
       readonly kind: 'move-own-branch'
       /** Starts with `botBranchPrefix`. */
@@ -134,7 +137,9 @@ export interface CommitFile {
   readonly isExecutable: boolean
 }
 
-/** Of branches for catalog-bot's own pull requests; it moves no others for them. */
+/**
+ * The prefix of the branches that catalog-bot creates for its own pull requests. It does not move other branches for them.
+ */
 export const botBranchPrefix = 'catalog-bot/add/'
 
 export interface BotPullRequest {
@@ -281,7 +286,9 @@ export interface Forge {
   findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
   /** The App's pull request for a branch: the open one, otherwise the newest. */
   findOwnPull(branch: string, base: string): Promise<BotPullRequest | undefined>
-  /** The comment's time, the opened number, the commit, or the check runs' URLs. */
+  /**
+   * Resolves to the time of the comment, the number of what was opened, the created commit, or the URLs of the check runs.
+   */
   perform(action: ForgeAction): Promise<ForgeActionResult>
   /** The most recent runs that a dispatch of this kind started on a branch, newest first. */
   listDispatchedRuns(

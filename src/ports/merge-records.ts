@@ -13,12 +13,18 @@ import type {
   FreezeScope,
 } from '../policy/merge-freeze.ts'
 
-/** Freezes and pull requests that wait to be merged again. Rows never require manual cleanup. */
+/**
+ * Freezes with their authors and reasons, and pull requests that wait for another merge attempt. Rows never require
+ * manual cleanup.
+ */
 export interface UnfreezeRequest extends FreezeScope {
   readonly kinds: readonly FreezeKind[]
   readonly by: FreezeAuthor
   readonly reason: string
-  /** In milliseconds since the epoch (default: now). Later freezes remain, whatever order comments are read in. */
+  /**
+   * When the request was made, in milliseconds since the epoch. Later freezes remain, regardless of the order in which
+   * comments are read. Default: now.
+   */
   readonly requestedAt?: number | undefined
 }
 
@@ -40,7 +46,9 @@ export interface MergeFreezeStore {
    * keep the first reason, `refused` keeps the newest and counts. A comment that already froze or unfroze has no effect.
    */
   freezeMerges(order: FreezeRequest): Promise<MergeFreeze | undefined>
-  /** Resolves to those that ended. Without a branch: the repository's and those of all its branches. */
+  /**
+   * Ends freezes and resolves to those that ended. Without a branch, ends those of the repository and all its branches.
+   */
   unfreezeMerges(order: UnfreezeRequest): Promise<readonly MergeFreeze[]>
   /** Allows one merge attempt immediately, because GitHub's settings changed. */
   allowMergeAttempt(parked: FreezeScope & { readonly branch: string }): Promise<void>

@@ -12,11 +12,17 @@ export interface ProxyServer {
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** The first one that is set applies: curl's order, on which programs disagree. */
+/**
+ * The first variable that is set applies. Programs disagree on the order of uppercase and lowercase names. This is curl's
+ * order.
+ */
 export const proxyEnvVariableNames = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
 const noProxyEnvVariableNames = ['no_proxy', 'NO_PROXY'] as const
 
-/** Undefined without one. Throws an Error with the variable's name, but not its value, if it is no proxy URL. */
+/**
+ * Returns undefined for a direct connection. If the value isn't a proxy URL, throws an Error with the name of the variable,
+ * but not its value.
+ */
 export function findProxyForUrl(target: URL, environment: EnvironmentVariables): ProxyServer | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyEnvVariableNames.find((name) => (environment[name] ?? '') !== '')
@@ -58,7 +64,10 @@ function parseProxyUrl(text: string, variable: string): ProxyServer {
   }
 }
 
-/** `NO_PROXY`: `*`, names with their subdomains, and addresses, with optional ports. Never for loopback. */
+/**
+ * `NO_PROXY` contains `*`, names (which include their subdomains), and addresses, each with an optional port. Loopback
+ * never uses a proxy.
+ */
 function isProxyExempt(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()

@@ -70,7 +70,10 @@ export async function readBranchTip(
   return commit === undefined ? undefined : { commit, tree: await repository.treeOf(commit) }
 }
 
-/** From the catalog's files, with links resolved, and the build settings, but not the commit. */
+/**
+ * Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
+ * Covers the catalog's files, with links resolved, and the build settings, but not the commit.
+ */
 export async function computeCatalogContentKey(
   { catalog: { root }, settings, tags, entry }: CatalogPublication,
   tree: TreeSha,

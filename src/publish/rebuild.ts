@@ -159,7 +159,9 @@ function createRebuildDispatchAction(
 /** GitHub might date the run this much earlier than the dispatch. */
 const maxClockSkewMs = 120_000
 
-/** The first after the dispatch that contains the dispatched commit, because the branch might have moved. */
+/**
+ * Finds the first run after the dispatch whose commit contains the dispatched one, because the branch might have moved.
+ */
 async function fetchRebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: PendingRebuild,
@@ -210,7 +212,10 @@ export function computeWebhookDeliveryId(
     .slice(0, 32)
 }
 
-/** Repeats the request with the same id until it is accepted, and then polls the status if possible. */
+/**
+ * Sends the request with the same id until the webhook accepts it, and polls the build's status if possible. Only the
+ * publishing process knows the secret.
+ */
 export async function advanceWebhookRebuild(
   url: string,
   rebuild: PendingRebuild,

@@ -47,7 +47,10 @@ export interface AdvanceReleaseInput {
 
 type ReleaseContext = JobContext<MergeRecordStore>
 
-/** Undefined when it is over. Rejects with a ForgeError, a GitError, or a process failure. */
+/**
+ * Returns the new state, or undefined when the release is over. Rejects with a ForgeError, a GitError or a process
+ * failure.
+ */
 export async function advanceRelease(
   step: AdvanceReleaseInput,
   ctx: ReleaseContext,

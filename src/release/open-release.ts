@@ -30,7 +30,10 @@ const pendingReleaseSchema = z.object({
   image: z.string().exactOptional(),
   /** The tip it was last computed for. */
   seen: commitShaSchema.exactOptional(),
-  /** The branch's future commit, recorded before the move. `from`: the previous one, if any. */
+  /**
+   * The commit that the App's branch has or will have, recorded before the move. `from`: its previous commit. Absent if
+   * there was no branch.
+   */
   head: commitShaSchema.exactOptional(),
   from: commitShaSchema.exactOptional(),
   /** Of the files that `head` writes. */

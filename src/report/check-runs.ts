@@ -139,7 +139,9 @@ function renderCheckRunSummary(
   return parts.join('\n\n')
 }
 
-/** The first line only: GitHub shows an annotation below its last line, which the diff may lack. */
+/**
+ * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
+ */
 function renderCheckRunAnnotations(
   findings: readonly Finding[],
   { lines }: PullReportOptions,

@@ -191,7 +191,10 @@ function renderSlashCommandSection({ commandLines = [] }: PullReportOptions): re
   return commandLines.length === 0 ? [] : [['**Commands**', '', ...commandLines].join('\n')]
 }
 
-/** The state to which commands apply, without the base's tip, which changes too often. */
+/**
+ * Identifies the state that the comment describes, to which approvals by command apply. Omits the tip of the base branch,
+ * which changes too often.
+ */
 function renderCommentFooter(verdict: PullVerdict, { change, page, statusPage }: PullReportOptions): string {
   const parts = [
     `checked ${formatCommitLink(verdict.head, page)} against ${toCodeSpan(verdict.baseRef)}`,

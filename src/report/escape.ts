@@ -47,7 +47,10 @@ export function toTableCodeSpan(text: string, limit = 120): string {
   return toCodeSpan(text.replaceAll('|', '¦'), limit)
 }
 
-/** Runners read commands at `::` at a line's start and `##[` anywhere (actions/runner, ActionCommand). */
+/**
+ * A log line without workflow commands. The runner recognizes `::` at the start of a line and `##[` anywhere
+ * (https://github.com/actions/runner, ActionCommand).
+ */
 export function toLogLine(text: string): string {
   return `| ${neutralizeLegacyWorkflowCommand(toSingleLineText(text, 2000))}`
 }

@@ -8,7 +8,10 @@ import type { PullRequestChange } from '../pull-request/change.ts'
 import { placeholderRegistryPrefix, type PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { describePullRequestChangeAsLines, type DescriptionLine } from './describe-change.ts'
 
-/** A merge while the pull request was open that causes its conflict, by recorded facts only. */
+/**
+ * Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded
+ * facts.
+ */
 export interface ChannelHeadConflict {
   readonly commit: CommitSha
   /** `replaces` is '' if the entry replaces nothing. */
@@ -29,7 +32,9 @@ export interface BrokenBaseBranchFile {
   readonly commit?: CommitSha
 }
 
-/** In addition to the verdict, with which it is stored. Computed in the evaluation process. */
+/**
+ * The content of a report in addition to the verdict. Computed in the evaluation process, and stored with the verdict.
+ */
 export interface EvaluationReport {
   /** One sentence of Markdown. */
   readonly summary?: string | undefined

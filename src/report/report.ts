@@ -114,7 +114,10 @@ export function renderUnmanagedBranchReport(branch: string, checks: readonly str
   }
 }
 
-/** For pull requests on other branches, and those that others merged. */
+/**
+ * Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by
+ * others.
+ */
 export function renderExternalMergeComment({
   commit,
   mergedBy,

@@ -92,7 +92,10 @@ export interface ParsedPageUrl {
 export const isCanonicalUrlPath = (path: string): boolean =>
   path.split('/').every((segment) => segment === encodePathSegment(decodePathSegment(segment) ?? ''))
 
-/** Undefined if it is no path: a scheme or two slashes name a host, and a backslash counts as a slash. */
+/**
+ * Parses a request target on a meaningless host. Returns undefined if it is not a path: a scheme or two slashes would
+ * name a host, and a backslash would count as a slash.
+ */
 export function parseRequestTarget(target = ''): URL | undefined {
   const base = 'http://localhost'
   return /^\/(?!\/)[^\\?]*(?:\?|$)/.test(target) && URL.canParse(target, base)

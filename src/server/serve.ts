@@ -392,7 +392,10 @@ interface HttpRequestHandlerOptions {
   readonly log: Logger
 }
 
-/** catalog-bot stores deliveries before it responds. Probot's handlers, which are in memory, get none. */
+/**
+ * Mounts Probot's middleware behind catalog-bot's, which stores deliveries before it responds. Deliveries never reach
+ * Probot's handlers, which would process them in memory.
+ */
 async function createHttpRequestHandler(
   github: GitHubApp,
   { deliveries, metrics, health, pages, log }: HttpRequestHandlerOptions,

@@ -107,7 +107,10 @@ async function updateStoreGauges(
     }
 }
 
-/** All processes below it included; shared pages are divided (`Pss`). Undefined except on Linux. */
+/**
+ * Bytes of memory that this process and all processes below it use. A page that several processes share is divided among them
+ * (Linux: `Pss`). Undefined on other systems.
+ */
 export async function readProcessTreeMemory(pid = process.pid): Promise<number | undefined> {
   const own = await readProportionalSetSize(pid)
   if (own === undefined) return undefined

@@ -32,7 +32,10 @@ export interface BundleUpgradeMetadata {
   readonly defaultChannel?: LocatedString
 }
 
-/** Never throws; `validateBundle` reports omitted values. Without exact locations, values point to the file's start. */
+/**
+ * Never throws. Omits unreadable values, which `validateBundle` reports. Without exact locations, every value points to
+ * the start of its file, because finding a location costs as much as reading the file.
+ */
 export function readBundleUpgradeMetadata(
   files: BundleFiles,
   { places = true }: { readonly places?: boolean } = {},

@@ -17,7 +17,10 @@ export class FindingList {
   private readonly options: FindingListOptions
   private readonly byRule = new Map<string, LimitedRuleFindings>()
 
-  /** Keeps `limit` findings of each rule, and one for each `identity` of those with the same text and location. */
+  /**
+   * Keeps `most` findings of each rule. If findings have the same text and location, keeps one for each `identity`, which is
+   * the subject by default.
+   */
   constructor(limit = maxFindingsPerRule, identity: FindingListOptions['identity'] = getFindingSubject) {
     this.options = { maxPerRule: limit, identity }
   }
@@ -141,7 +144,10 @@ function createOmittedFindingsNotice(
 
 // Selects the most severe findings if there are too many. Keeps their order.
 
-/** At most `most`, in the given order. Prefers errors to warnings, warnings to notes, and earlier findings. */
+/**
+ * Returns at most `most` findings in the given order. Prefers errors to warnings and warnings to notes, and otherwise
+ * earlier findings.
+ */
 export function selectMostSevereFindings(
   findings: readonly Finding[],
   max: number,

@@ -4,7 +4,10 @@ import { diffArrays } from 'diff'
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
 const maxDiffLineEdits = 600
 
-/** The line (from 1) in `to` that corresponds to a line of `from`; undefined if none does. */
+/**
+ * The number of the line in `to` that corresponds to line `line` (starting at 1) of `from`. Undefined if no line
+ * corresponds.
+ */
 export type LineNumberMapper = (line: number) => number | undefined
 
 interface LineEdit {

@@ -18,7 +18,10 @@ export function memoizeLastResult<Given extends object, Value>(
   }
 }
 
-/** Only for immutable objects, such as a catalog or a file that many pull requests share. */
+/**
+ * Computes the value once per object and keeps it as long as the object exists. Use it only for immutable objects, such as a catalog
+ * or a file that many pull requests share.
+ */
 export function memoizePerObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { readonly value: Value }>()
   return (key) => {

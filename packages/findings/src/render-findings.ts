@@ -27,7 +27,10 @@ export interface TextReportOptions {
 const maxCodeFrameChars = 100
 const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning: 33, info: 36 }
 
-/** The findings in the given order, and a line with their number. Empty without findings. */
+/**
+ * Renders all findings in the given order, then one line with their number. Ends with a line break. Empty if there are no
+ * findings.
+ */
 export function renderText(findings: readonly Finding[], options: TextReportOptions = {}): string {
   if (findings.length === 0) return ''
   const lines = new SourceLineReader(options.textOf ?? (() => undefined))

@@ -93,7 +93,10 @@ function toPhysicalLocation(at: Location): object {
   }
 }
 
-/** Percent-encodes each segment. A colon in the first one must not denote a scheme. */
+/**
+ * A path as a relative URI reference. Percent-encodes each segment, and prevents a colon in the first one from denoting a
+ * scheme.
+ */
 function toRelativeUri(path: string): string {
   return path
     .split('/')

@@ -44,9 +44,15 @@ export interface CatalogImageFile {
 /** Describes an image. Builds are reproducible, so the same order produces the same image. */
 export interface CatalogImageSpec {
   readonly files: readonly CatalogImageFile[]
-  /** By tag or digest. `scratch` has no opm, so the CatalogSource must set `grpcPodConfig.extractContent`. */
+  /**
+   * The image with `opm`, by tag or digest, or `scratch`. With `scratch`, the image has no opm, and the CatalogSource
+   * must set `grpcPodConfig.extractContent`.
+   */
   readonly base: string
-  /** Default true: `opm serve` starts immediately. Otherwise, opm builds the cache at each start. */
+  /**
+   * Default true: includes the cache, so that `opm serve` starts immediately. False: opm builds the cache at each
+   * start.
+   */
   readonly cache?: boolean
   /** Default `gzip`. `none` produces the same bytes with any Node.js version and requires the OCI format. */
   readonly compression?: 'gzip' | 'none'
@@ -69,7 +75,10 @@ export interface CatalogImageSpec {
 export interface BuiltCatalogImage {
   readonly digest: string
   readonly mediaType: string
-  /** Covers platforms, configs (and so uncompressed layers), and layer types, but not compression. */
+  /**
+   * Identifies platforms, configs (and so uncompressed layers) and layer types, regardless of compression. Images with
+   * the same one are equivalent.
+   */
   readonly contentDigest: string
   readonly platforms: readonly string[]
   readonly base?: { readonly name: string; readonly digest: string }
@@ -98,7 +107,10 @@ export interface ImagePublishTarget {
   /** `quay.io/org/catalog`, without tag or digest. */
   readonly repository: string
   readonly tags: readonly string[]
-  /** Each tag's last known digest (undefined: none). Never overwrites a changed tag; always sets those missing here. */
+  /**
+   * The last known digest of each tag; undefined if the tag did not exist. Does not overwrite a tag that has changed
+   * since then. Always sets tags that are missing here.
+   */
   readonly expected?: Readonly<Record<string, string | undefined>>
   /** Default false. True pushes even if every tag has the same content. */
   readonly evenIfUnchanged?: boolean
@@ -131,7 +143,10 @@ export interface ImageTagUpdate {
 export interface ImageRebaseRequest {
   readonly image: string
   readonly base: string
-  /** Of the original build. Default: those in its config but not in its old base's, which must still exist. */
+  /**
+   * The labels of the original build. Default: labels in the image's config but not in its old base's, which must still
+   * exist.
+   */
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly platforms?: readonly string[]
@@ -185,7 +200,10 @@ export interface CatalogPublisher {
   retag(image: string, target: ImagePublishTarget): Promise<ImagePublishResult>
   /** All tags of a repository in byte order. Empty if the repository does not exist. */
   listTags(repository: string): Promise<readonly string[]>
-  /** Also deletes its tags. False if it does not exist. Rejects with `unsupported` if the registry cannot delete. */
+  /**
+   * Deletes a manifest and all of its tags. False if it does not exist. Rejects with a RegistryError `unsupported` if
+   * the registry does not support deletion.
+   */
   deleteManifest(repository: string, digest: string): Promise<boolean>
   /**
    * Pushes a manifest with a `subject` and its blobs. For registries without the referrers API, updates the index tag
@@ -201,12 +219,18 @@ export interface CatalogPublisher {
 /** For `createCatalogPublisher()`. These credentials belong to the publishing process. */
 export interface CatalogPublisherOptions {
   readonly registry: RegistryClient
-  /** Reads with the push credentials, without mirrors, which may lag. Default: `registry`, if it has none. */
+  /**
+   * Reads published images with the push credentials. Must not use mirrors, which may lag. Default: `registry`, if it
+   * has no mirrors.
+   */
   readonly published?: RegistryClient
   readonly pusher: ImagePusher
   /** Caches the content of each order to skip unchanged builds. Default: no cache. */
   readonly buildCache?: ImageBuildCache
-  /** Default `worker`: a limited process without secrets. `here` starts none, for trusted catalogs only. */
+  /**
+   * Where catalogs are read and packed. Default `worker`: a separate process without secrets and with limits. `here`
+   * avoids starting a process and is only for trusted catalogs.
+   */
   readonly packsIn?: 'worker' | 'here'
 }
 

@@ -179,7 +179,10 @@ const equivalentLayerMediaTypes: readonly { readonly oci: string; readonly docke
   { oci: 'application/vnd.oci.image.layer.v1.tar+zstd' },
 ]
 
-/** Of the configs of all platforms, in the order of the index, which contain the uncompressed layers' digests. */
+/**
+ * A digest of every platform's config, which has the uncompressed layers' digests. Ignores compression and annotations.
+ * `images` are in the order of the index.
+ */
 export function computeImageContentDigest(
   isIndex: boolean,
   images: readonly { readonly platform: OciJsonDocument | undefined; readonly manifest: OciJsonDocument }[],

@@ -29,7 +29,10 @@ const binarylessDockerfileTemplate = `# OLMv0 CatalogSources that use binary-les
 #       cacheDir: /tmp/cache
 `
 
-/** Creates the folder if needed, and keeps its images. `names`: tags or references (`…image.ref.name`). */
+/**
+ * Writes the image with all blobs of its base, creates the folder if needed, and keeps existing images. `names` are
+ * tags or full references (`org.opencontainers.image.ref.name`).
+ */
 export async function writeOciLayout(
   image: BuiltCatalogImage,
   folder: string,
@@ -95,7 +98,10 @@ async function writeFileAtomically(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** Like `opm generate dockerfile` (v1.73). Throws an ImageError for a missing or invalid builder image. */
+/**
+ * The Dockerfile that `opm generate dockerfile` (v1.73) writes, for users who build with a container engine. Throws an
+ * ImageError if the builder image is missing or invalid.
+ */
 export function renderDockerfile({ directory, base, builder, labels }: DockerfileOptions): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)
@@ -120,7 +126,10 @@ LABEL ${catalogDirectoryLabel}=/configs
 ${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
 }
 
-/** Includes files that opm ignores. Rejects links, because the image would contain them, not their targets. */
+/**
+ * Reads every file of a catalog directory, including files that opm ignores. Rejects links, because the image would
+ * contain the link instead of its target.
+ */
 export async function readCatalogFolder(folder: string): Promise<readonly CatalogImageFile[]> {
   const found = await stat(folder).catch(() => undefined)
   if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)

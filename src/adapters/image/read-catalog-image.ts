@@ -163,7 +163,10 @@ function compareCatalogFiles(
     })
 }
 
-/** The published layer remains byte for byte the same. `published` reads the image, `registry` both bases. */
+/**
+ * Replaces the layers below a published catalog's layer, which remains byte for byte the same. `published` reads the
+ * image, `registry` both bases.
+ */
 export async function rebaseCatalogImage(
   published: RegistryClient,
   registry: RegistryClient,

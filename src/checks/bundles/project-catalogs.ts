@@ -48,7 +48,10 @@ interface TemplateUpdateForBundle extends Omit<BundleReleaseInput, 'package' | '
   readonly at: PostReleaseCatalog['at']
 }
 
-/** Empty if neither a bundle nor the graph mode changed, if templates are used, or if directories are too large. */
+/**
+ * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
+ * directories are too large.
+ */
 export function computeCatalogsFromDirectories(
   sources: PackageDirectoryState,
   imageOf: BundleImageNameFormatter,

@@ -233,7 +233,10 @@ function tryParseCatalog(bytes: Uint8Array): WritableCatalog | undefined {
   return read.ok ? read.value : undefined
 }
 
-/** Validated like any pull request. Only new errors, because catalog-bot would reject its own pull request. */
+/**
+ * Validates the catalogs that a release would produce, like any pull request. Ignores existing problems. Errors only,
+ * because catalog-bot would reject its own pull request.
+ */
 export function findBundleReleaseProblems(
   changes: readonly CatalogChange[],
   { directory, file }: { readonly directory: string; readonly file: string },

@@ -57,7 +57,10 @@ function validatePackageDirectory(sources: PackageDirectoryState): Finding[] {
   ]
 }
 
-/** Checks both sides, so that a change can add a restriction but not remove one from the base. */
+/**
+ * Why package settings prevent an automatic merge. Checks both sides, so that a change can add a restriction but not
+ * remove one from the base.
+ */
 export function listAutoMergeBlockReasons({
   change,
   ownerFiles,

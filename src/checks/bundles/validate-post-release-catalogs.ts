@@ -12,7 +12,10 @@ import { formatTruncatedNameList, runUpgradeRule } from '../validation/upgrade/u
 import type { PostReleaseCatalog } from './post-release-catalog.ts'
 import * as bundleDirectoryRules from './rules.ts'
 
-/** At locations in the pull request, before configured severities. Omits consequences of findings in `reported`. */
+/**
+ * Findings at locations in the pull request, before configured severities apply. `reported` has the findings about
+ * directories and settings; their consequences are not reported again.
+ */
 export function validatePostReleaseCatalogs(
   projected: readonly PostReleaseCatalog[],
   ruleSet: OpmRuleSet,

@@ -39,7 +39,10 @@ export function validateIncomingCommits({
   ]
 }
 
-/** Only if it contains all of the other one, which is not on hold. Authors can always combine their own. */
+/**
+ * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
+ * combine their own pull requests.
+ */
 function createClosedPullRequestFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPullRule, undefined, { pull, isKept, by })

@@ -51,7 +51,10 @@ export function computeFindingFix(finding: Finding, bytes: Uint8Array): Suggeste
 
 export const fixableRuleIds: ReadonlySet<string> = new Set(Object.keys(fixerByRuleId))
 
-/** Lets the newest head replace the next one, or skip all others, until one remains without cycles. */
+/**
+ * Tries to let the newest head replace the next one, or skip all others, until one head remains without cycles or
+ * stranded entries.
+ */
 function* proposeSingleChannelHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,

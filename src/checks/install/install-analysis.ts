@@ -21,7 +21,10 @@ import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { checkManifests, checkCsvExamples } from '@catalog-bot/bundle/check-install'
 import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
 
-/** Created by OLM v0's unpacker (operator-registry: pkg/configmap; OLM: pkg/controller/bundle). */
+/**
+ * The ConfigMap that OLM v0's unpacker creates from a bundle. (operator-registry: pkg/configmap; OLM:
+ * pkg/controller/bundle.)
+ */
 interface UnpackedBundleConfigMap {
   readonly keys: readonly string[]
   /** The size of the base64 data in bytes, as the unpacker counts it. */
@@ -163,7 +166,10 @@ function extractCrdsAndStripDescriptions(
 /** Fields that contain the author's values, not schemas. */
 const crdSchemaKeysWithLiteralValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** They are most of a CRD and never block an upgrade. Keeps a field of that name if it is an object. */
+/**
+ * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
+ * object.
+ */
 function stripCrdDescriptions(value: Json): Json {
   if (Array.isArray(value)) return value.map(stripCrdDescriptions)
   if (typeof value !== 'object' || value === null) return value
@@ -196,7 +202,10 @@ function findRukPakConversionErrors(files: BundleFiles): readonly string[] {
   return rejections
 }
 
-/** Also of the Job. OLM hashes the reference string, so a tag and a digest result in different names. */
+/**
+ * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a
+ * digest result in different names.
+ */
 export function computeUnpackConfigMapName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)
 }

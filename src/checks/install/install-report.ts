@@ -4,7 +4,9 @@ import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 interface RukPakProvisionerRequirement {
   readonly number: number
   readonly asks: string
-  /** `holds`: by simulation. `cluster`: only a cluster can show it. `not asked`: not required for this format. */
+  /**
+   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required for this format.
+   */
   readonly told: 'holds' | 'cluster' | 'not asked'
   readonly says: string
 }
@@ -178,7 +180,10 @@ function truncateInstallSummaryText(text: string): string {
     : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
 }
 
-/** RukPak's fourteen requirements. Most describe a controller's behavior, which only a cluster can show. */
+/**
+ * The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
+ * which only a cluster can show.
+ */
 export function createRukPakProvisionerChecklist(
   format: BundleFormat,
 ): readonly RukPakProvisionerRequirement[] {

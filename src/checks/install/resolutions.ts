@@ -156,7 +156,10 @@ export class CatalogUnderTest {
     }
   }
 
-  /** The bundles of each InstallPlan after the catalog changes; undefined without an installation, or if endless. */
+  /**
+   * Returns the bundle names of each InstallPlan that OLM v0 makes after the base's catalog changes to the new one.
+   * Undefined if nothing was installed before or the upgrade does not end.
+   */
   upgradePlans(packageName: string, channel: string): readonly (readonly string[])[] | undefined {
     if (!this.base) return undefined
     const before = this.baseWalk.install(packageName, channel)

@@ -50,7 +50,10 @@ interface InstallPlanningResult {
   readonly skippedCount: number
 }
 
-/** Once per catalog. An update changes about a dozen; each takes tens of milliseconds of the check's minute. */
+/**
+ * Counted once per catalog. An update changes one package in about twelve catalogs. Each takes tens of milliseconds,
+ * and the check has one minute.
+ */
 const maxChangedPackages = 60
 
 const maxChannelsPerPackage = 6
@@ -147,7 +150,10 @@ export function planInstallSimulation(
   }
 }
 
-/** And new or changed dependencies. RukPak resolves nothing, so it installs the head if OLM v0 finds none. */
+/**
+ * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it
+ * installs the head if OLM v0 does not resolve a bundle.
+ */
 function planChannelBundleInstalls(
   { fresh, head, v1 }: ChannelInstallResolution,
   test: CatalogUnderTest,

@@ -143,7 +143,10 @@ export class ApprovalEvaluator {
     }
   }
 
-  /** With the differences. Skips accounts that also approved the current effect. */
+  /**
+   * Approvals of this head for a different effect, with the differences. Skips accounts that also approved the current
+   * effect.
+   */
   listOutdatedApprovals(): readonly {
     readonly account: AccountIdAndLogin
     readonly differences: readonly string[]
@@ -168,7 +171,10 @@ export class ApprovalEvaluator {
     )
   }
 
-  /** By another account than the author's. Approvals for files outside packages do not carry over. */
+  /**
+   * Whether a maintainer other than the author approved the current effect. Approvals for files outside packages do not
+   * carry over.
+   */
   checkMaintainerApproval(): PermissionCheckResult {
     if (this.#author === undefined) return { kind: 'no' }
     const current = this.#input.approvals.filter((approval) => this.#isCurrent(approval))
@@ -362,7 +368,10 @@ function checkAnyPermissionGranted(
   return open.length > 0 ? { kind: 'unknown', open } : { kind: 'no' }
 }
 
-/** Without approval. The base must grant the kind, the package, and every touched channel. */
+/**
+ * Decides what an automation account can change without approval. The base must grant the kind, the package, and
+ * every touched channel.
+ */
 function findChangeKindsGrantedToAutomation(
   { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,

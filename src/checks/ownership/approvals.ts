@@ -80,7 +80,10 @@ export function isCurrentApproval(
   )
 }
 
-/** Lines with `=` describe files, those with `+` effects. A file is listed under each directory that must agree. */
+/**
+ * Lines with `=` describe files, lines with `+` their effects. A file's line appears under each directory with owners
+ * who must agree to it.
+ */
 export function computeApprovalCoverage(
   change: PullRequestChange,
   required: readonly RequiredApproval[],
@@ -114,7 +117,9 @@ export function computeFileApprovalCoverage(
   return new Map([['', paths.map(formatApprovalCoverageLine).toSorted().join('\n')]])
 }
 
-/** The same files and no new effects. Fewer effects are fine. */
+/**
+ * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
+ */
 export function isChangeCoveredByApproval(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
   return areCoverageLinesApproved(toApprovalCoverageLineSet(now), toApprovalCoverageLineSet(agreed))
 }

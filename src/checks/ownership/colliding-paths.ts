@@ -6,7 +6,10 @@ import { confusableNameRule } from './rules.ts'
 /** A package name as a Kubernetes label value: lowercase letters, digits, and inner hyphens, at most 63 characters. */
 const packageNamePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** For new packages only, so that stricter rules do not lock any owner out. */
+/**
+ * Valid names for new packages, and look-alikes. Existing names are not checked, so that stricter rules do not lock
+ * any owner out.
+ */
 export const isPackageName = (name: string): boolean => packageNamePattern.test(name)
 
 // Those that compatibility normalization does not fold. A few suffice, because new names must be ASCII.
@@ -73,7 +76,10 @@ export function findCollidingPaths({ change, basePaths }: Pick<CheckInput, 'chan
   })
 }
 
-/** What a new path or its directories equal after folding, by folded form. `sorted`: all paths; the last wins. */
+/**
+ * The base's remaining paths and directories that a new path or one of its directories equals after folding, by folded
+ * form. `sorted`: all paths of the base. The last of several wins.
+ */
 export function indexCollidingBasePaths(
   added: readonly string[],
   sorted: readonly string[],

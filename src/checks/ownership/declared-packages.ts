@@ -79,7 +79,10 @@ function addToSetInMap(map: Map<string, Set<string>>, key: string, value: string
   map.set(key, set)
 }
 
-/** Changed ones, and those that offer a changed bundle, before and after, sorted. Empty for other changes. */
+/**
+ * The channels that a change to a package affects: changed ones, and those that offer a changed bundle. Names before
+ * and after, sorted. Empty for changes outside channels, such as a description.
+ */
 export function findTouchedChannels(
   { base, result }: Pick<CatalogChange, 'base' | 'result'>,
   { name, bundles, channels, defaultChannel, deprecations }: PackageChange,

@@ -37,7 +37,10 @@ export function parseOwnerFilePath(path: string): OwnerFile | undefined {
 
 export const toPackageCiYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
 
-/** Sorted: the base's for touched paths, and touched ones. An existing file that was not read counts as broken. */
+/**
+ * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
+ * touches. An existing file that was not read counts as broken.
+ */
 export function selectOwnerFilePathsToRead(basePaths: readonly string[], change: PullRequestChange) {
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),

@@ -253,7 +253,10 @@ interface ApproverGroup {
   readonly packages: Set<string>
 }
 
-/** One member approves everything, so a covering group makes others redundant. Of equals, keeps maintainers. */
+/**
+ * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal
+ * groups, keeps the maintainers.
+ */
 function dropRedundantApproverGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {
   const fewestFirst = groups.toSorted(
     (a, b) => a.who.length - b.who.length || Number(a.by === 'owner') - Number(b.by === 'owner'),

@@ -159,7 +159,10 @@ function createUnknownPermissionResult(
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }
 
-/** The same for all sources: ignores only case. Undefined for all but a login without whitespace around it. */
+/**
+ * Parses and compares the names in owner files, in the same way for all sources. Login comparison ignores only case.
+ * Undefined for anything but a login, including a login with surrounding whitespace.
+ */
 export function parseUserPrincipal(text: string): Principal | undefined {
   return loginPattern.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }

@@ -122,7 +122,10 @@ function toRequiredApprovalForDirectory(
   }
 }
 
-/** A bundle directory of the base counts as published: images were built from it. */
+/**
+ * The kind of change to a package's file outside catalogs. A bundle directory of the base counts as published: images
+ * were built from it.
+ */
 function classifyPackageSourceChange({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
   const bundle = parseBundlePath(path)
   if (bundle === undefined) return 'edit-sources'
@@ -260,7 +263,10 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
   return kinds.size === 0 ? ['edit-sources'] : [...kinds]
 }
 
-/** A file elsewhere, such as an ignore file, hides or exposes it. Its owners must still approve. */
+/**
+ * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
+ * or exposes it. Its owners must still approve.
+ */
 function findRequiredIndirectApprovals(
   input: OwnershipInputs,
   known: BasePackageIndex,
@@ -388,7 +394,10 @@ class BasePackageIndex {
     return names
   }
 
-  /** In this catalog or, if both have the same name, in any catalog. */
+  /**
+   * Whether the base has this package in this directory: in this catalog or, if both have the same name, in any
+   * catalog.
+   */
   has(name: string, directory: string, root: string): boolean {
     const held = this.#namesIn(directory)
     if (held.has(name)) return true

@@ -36,7 +36,10 @@ export interface CatalogRuleInputAndHit {
   readonly hit: {
     /** Absent for findings about the whole catalog. */
     readonly at?: Location
-    /** Names from the package ('' if none): `['foo', 'stable', 'foo.v1']`. Without lines or counts, so stable. */
+    /**
+     * Path of names, package first ('' if none): `['foo', 'stable', 'foo.v1']`. No lines or counts, so that it stays
+     * the same across versions of the catalog.
+     */
     readonly about: readonly string[]
     readonly related?: Finding['related']
   }

@@ -6,7 +6,10 @@ const maxEditDistance = 2
 /** The maximum number of candidates to compare, to limit the cost of a hint. */
 const maxSimilarNameCandidates = 500
 
-/** Within the limits, ignoring case and separators. The first of equals; undefined if none is similar. */
+/**
+ * The most similar candidate within the limits, ignoring case and separators. Returns the first of equally similar
+ * candidates, and undefined if none is similar.
+ */
 export function findSimilarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
   let minDistance = Infinity

@@ -23,7 +23,10 @@ export interface FindingPackageAndFile {
   readonly file?: string | undefined
 }
 
-/** Except to rules in `fixed`. Drops a finding if all of its `locationsOf` are ignored. */
+/**
+ * Applies settings except to rules in `fixed`. `locationsOf` returns a finding's locations. A finding is dropped if
+ * all of them are ignored.
+ */
 export function applyRuleSettings(
   findings: readonly Finding[],
   settings: RuleSettings,

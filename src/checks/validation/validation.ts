@@ -111,7 +111,10 @@ function validateChangedCatalog(change: CatalogChange, config: Config, ruleSet: 
   }
 }
 
-/** If the base's list for a rule was truncated, all findings of that rule count as known. */
+/**
+ * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count
+ * as known.
+ */
 function createBaseBranchFindingMatcher(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(formatFindingSubjectKey))
   const cut = new Set(base.filter((found) => getOmittedFindingCount(found) > 0).map(({ rule }) => rule))

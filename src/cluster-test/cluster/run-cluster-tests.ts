@@ -265,7 +265,10 @@ async function runClusterTestSteps(
   }
 }
 
-/** Returns what remains. Never rejects: the verdict does not depend on it, and the janitor retries. */
+/**
+ * Deletes all objects of one install test and returns the objects that remain. Never rejects, because a failed clean-up
+ * does not change the verdict and the janitor retries it.
+ */
 export async function cleanUpClusterTest(
   id: string,
   {

@@ -237,7 +237,10 @@ export async function waitForAdmissionPolicies(
   }
 }
 
-/** Pods in a closed network may reach them. If unknown, no test runs: half a closed network protects nothing. */
+/**
+ * The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs,
+ * because a partially closed network does not protect anything.
+ */
 export async function resolveAllowedEgress(
   cluster: Pick<KubeClusterClient, 'read'>,
   reaches: readonly string[],

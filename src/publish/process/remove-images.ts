@@ -130,7 +130,10 @@ function retainImageAttachments(
   }
 }
 
-/** By tag. Referrers count only if they name the image, because pushers can list any digest. */
+/**
+ * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
+ * access can list any digest.
+ */
 async function fetchImageAttachmentDigests(
   image: string,
   subject: string,

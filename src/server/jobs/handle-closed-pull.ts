@@ -159,7 +159,10 @@ export function findRecentRollbacks(comments: readonly PullComment[], now: numbe
   })
 }
 
-/** Records each command first, then answers it. False to decide again: others were faster, or freezes changed. */
+/**
+ * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:
+ * another instance was faster, or a merge freeze began or ended.
+ */
 export async function executeCommentCommands(
   { snapshot, commands }: Pick<PullEvaluation, 'snapshot' | 'commands'>,
   ctx: JobContext<PullHistoryStore & MergeFreezeStore & JobQueue & StateStore>,

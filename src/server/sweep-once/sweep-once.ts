@@ -181,7 +181,10 @@ async function sweepOnceInDataFolder(
   }
 }
 
-/** Keeps branches frozen after a lost state, such as an expired cache. Events of freezes show that none was lost. */
+/**
+ * An open mismatch issue keeps branches frozen if the state was lost, for example because a workflow's cache expired. If
+ * the store has events of freezes, it is not new, and its freezes count.
+ */
 async function restoreFreezeFromOpenIssue(
   repository: RepositoryName,
   client: TokenAuthGitHubClient,

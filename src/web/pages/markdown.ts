@@ -8,7 +8,10 @@ import type { StatusPage } from './status-page.ts'
 import { readRulePage } from '../../adapters/package-metadata.ts'
 import { allRules } from '../../checks/all-rules.ts'
 
-/** Of this project only: the library takes quadratic time for some text. `home`: base of links to other rules. */
+/**
+ * `home`: base address for links to other rules (`several-heads.md`). For text of this project only, because the library takes
+ * quadratic time for some text. HTML appears as text.
+ */
 export function renderMarkdown(text: string, home: string): Html {
   const renderTokens = (tokens: readonly Token[] = []): Html =>
     htmlTemplate`${tokens.map((token) => renderToken(token as MarkedToken))}`

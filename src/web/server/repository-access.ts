@@ -168,7 +168,10 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
   }
 }
 
-/** For counting. Behind a proxy (a private address), the last forwarded entry; clients forge the others. */
+/**
+ * The client's address, for counting. Behind the administrator's proxy (a private address), only the last forwarded entry is
+ * trusted; the client can forge the others.
+ */
 export function parseClientIpAddress(request: Pick<IncomingMessage, 'socket' | 'headers'>): string {
   const peer = request.socket.remoteAddress ?? ''
   const forwarded = request.headers['x-forwarded-for']

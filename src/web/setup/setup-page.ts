@@ -152,7 +152,10 @@ async function handleSetupRequest(
 const isGitHubCloudUrl = (gitUrl: string): boolean =>
   /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
-/** With the code for the App's key. Trusts a local Host header; otherwise uses the administrator's `publicUrl`. */
+/**
+ * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
+ * machine, and otherwise uses the administrator's `publicUrl`.
+ */
 function chooseSetupRedirectUrl(
   { headers: { host = '' } }: IncomingMessage,
   { publicUrl }: SetupServerOptions,
@@ -297,7 +300,10 @@ function findPublicUrlProblem(address: string, isHosted: boolean): string | unde
   return undefined
 }
 
-/** Without an address no hook and events: GitHub requires one, even for a hook that is off. */
+/**
+ * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
+ * off.
+ */
 export function buildAppManifest(
   { name, address }: AppRegistration,
   manifest: Readonly<Record<string, unknown>>,

@@ -23,7 +23,9 @@ export interface ApiBundleFields {
   readonly dependencies: readonly ApiPropertyOrDependency[]
   /** Omits the large properties, which clients would copy into annotations. */
   readonly properties: readonly ApiPropertyOrDependency[]
-  /** As JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidUtf8ByteMarker`). */
+  /**
+   * Every olm.bundle.object as JSON. A string that isn't well-formed comes from invalid UTF-8 (`invalidUtf8ByteMarker`).
+   */
   readonly objects: readonly string[]
   /** Index of the first ClusterServiceVersion in `objects`, or -1. */
   readonly csv: number

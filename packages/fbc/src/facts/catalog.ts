@@ -59,7 +59,10 @@ export interface BundleBlob {
   readonly relatedImages: readonly RelatedImage[]
 }
 
-/** `value` is the parsed JSON; for the two large types a summary (CsvMetadata, BundleObjectSummary). */
+/**
+ * `value` is the parsed JSON, except for the two large types, which keep only a summary:
+ * `olm.csv.metadata` -> CsvMetadata, `olm.bundle.object` -> BundleObject.
+ */
 export interface Property {
   readonly mark: TextPosition
   readonly type: string
@@ -240,7 +243,10 @@ const emptyPackageBlobs: PackageBlobs = {
   others: [],
 }
 
-/** Omits packages without blobs. Catalogs share the objects of equal packages, and what is computed from each. */
+/**
+ * Groups blobs by package. Packages without blobs are not in the map. Catalogs share the objects of packages that have
+ * the same blobs, and what is computed from each.
+ */
 export const getPackageBlobs: (catalog: Catalog) => ReadonlyMap<string, PackageBlobs> = memoizePerObject(
   (catalog) => {
     const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()

@@ -57,7 +57,10 @@ function formatPaddedHex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0')
 }
 
-/** Go's order: by UTF-8 bytes. JavaScript's differs only between U+E000..U+FFFF and code points beyond U+FFFF. */
+/**
+ * Go's order: by UTF-8 bytes, so by code points. Differs from JavaScript's only between U+E000..U+FFFF and code points
+ * beyond U+FFFF.
+ */
 export function compareBytes(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let index = 0; index < shorter; index++) {

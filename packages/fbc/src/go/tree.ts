@@ -87,7 +87,9 @@ export function getMapValue(value: ParsedValue | undefined, key: string): Parsed
   return undefined
 }
 
-/** Never spread a map: its content may be lazy or shared, and its memo belongs to its text. */
+/**
+ * Replaces a map's entries. Never spread a map: its content may be lazy or shared, and its memo belongs to its text.
+ */
 export function replaceMapEntries(
   { start, end, repeated }: MapValue,
   entries: readonly MapEntry[],

@@ -251,7 +251,10 @@ function drawChannelRowNode(
   return [`<circle cx="${x}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`]
 }
 
-/** Lane 0 is next to the nodes. Places short rails first, so that they are innermost. Others may get no lane. */
+/**
+ * Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no
+ * lane.
+ */
 function assignEdgeLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
   const left = new Set(skipping.slice(maxDrawnSkipEdgeLines))

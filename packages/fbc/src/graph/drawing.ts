@@ -226,7 +226,9 @@ function computeChannelBadges(
   return badges
 }
 
-/** Differences, both heads, the ends of changed edges, and their neighbors. */
+/**
+ * The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors.
+ */
 function findRowsVisibleInDiff(
   rows: readonly ChannelRow[],
   edges: readonly EdgeWithDiffStatus[],

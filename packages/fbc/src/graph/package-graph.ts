@@ -20,7 +20,9 @@ export interface ChannelGraph {
   readonly heads: readonly string[]
   /** Entries by descending version, followed by names that appear only in edges, in order of appearance. */
   readonly nodes: readonly GraphNode[]
-  /** In opm's print order. For each entry: what it skips, what its skipRange covers, and what it replaces. */
+  /**
+   * In opm's print order. For each entry: the entries that it skips, that its skipRange covers, and that it replaces.
+   */
   readonly edges: readonly GraphEdge[]
   /** Set if the channel has more `skipRange` edges than are kept. */
   readonly isCut?: true
@@ -46,10 +48,16 @@ export interface GraphEdge {
   readonly range?: string
 }
 
-/** They grow quadratically: the longest published channel (82 entries) has up to 7,000. */
+/**
+ * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000. This limit protects
+ * against malicious channels.
+ */
 export const maxSkipRangeEdges = 100_000
 
-/** Sorted by name; also for invalid catalogs. As in opm, an entry in its own skipRange has an edge to itself. */
+/**
+ * Sorted by name. Also works for invalid catalogs. As in opm, an entry that its own skipRange covers has an edge to
+ * itself.
+ */
 export function buildPackageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
   const isWanted = (blob: ChannelBlob | BundleBlob) => only === undefined || blob.package === only
   const channels = Map.groupBy(catalog.channels.filter(isWanted), (channel) => channel.package)

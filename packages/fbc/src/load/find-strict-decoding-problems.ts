@@ -62,7 +62,10 @@ export const valueShapesByPropertyType: Readonly<Record<string, KnownFieldShape>
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
 const maxStrictDecodingDepth = 100
-/** More than any real document, but aliases can expand a small one beyond this. Values past it aren't checked. */
+/**
+ * More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't
+ * checked.
+ */
 const maxStrictDecodingValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */

@@ -30,7 +30,10 @@ interface IgnorePattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
-  /** Whether it is anchored and matched by segment. Otherwise, it is one segment that matches any component. */
+  /**
+   * True if the pattern is anchored and matched by segment. Otherwise, it is one segment that can match any path
+   * component.
+   */
   readonly isPath: boolean
   readonly segments: readonly IgnorePatternSegment[]
 }

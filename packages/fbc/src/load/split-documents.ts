@@ -109,7 +109,10 @@ function* splitYamlDocuments(
 /** Go's line reader returns long lines in pieces of this many bytes. */
 const goLineReaderBufferBytes = 4096
 
-/** opm silently ignores an unterminated last line if its bytes exactly fill the line reader's buffer. */
+/**
+ * The end of the last line that opm reads. opm silently ignores an unterminated last line if its bytes exactly fill the
+ * line reader's buffer.
+ */
 function findEndOfTextReadByOpm(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start

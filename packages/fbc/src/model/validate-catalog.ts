@@ -34,7 +34,10 @@ const ruleIdsAffectedByMissingBlobs: ReadonlySet<string> = new Set([
   unknownDeprecatedObjectRule.id,
 ])
 
-/** The first load error in walk order is the message. Omits findings that an incomplete file explains. Never throws. */
+/**
+ * The first load error in walk order determines the message. Omits model findings that an incompletely parsed file
+ * would explain. Never throws.
+ */
 export function validateCatalog(
   catalog: Catalog,
   options: { readonly ruleSet?: OpmRuleSet; readonly profile?: ValidationProfile } = {},

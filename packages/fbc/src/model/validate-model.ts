@@ -23,7 +23,10 @@ import { formatVersion } from '../versions/version.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
 
-/** opm's tree; undefined for a valid catalog. Sorts siblings by name where opm's order is random. Never throws. */
+/**
+ * Returns opm's tree, or undefined for a valid catalog. Sorts siblings by name where opm's order is random. Never
+ * throws.
+ */
 export function validateModel(
   packages: ReadonlyMap<string, ModelPackage>,
   ruleSet: OpmRuleSet,

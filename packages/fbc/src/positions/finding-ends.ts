@@ -66,7 +66,10 @@ export class ByteOffsetPositionConverter {
     this.column += width === 4 ? 2 : 1
   }
 
-  /** The length in UTF-16 units of the quoted string, bracket, or plain value at a position; 0 for none. */
+  /**
+   * The length in UTF-16 units of the quoted string, bracket, or plain value at a position. 0 if the position doesn't
+   * exist.
+   */
   lengthAt(position: TextPosition): number {
     const { bytes } = this
     if (this.byteAt(position) === undefined) return 0

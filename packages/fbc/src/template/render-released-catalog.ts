@@ -116,7 +116,9 @@ function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }:
 
 const compareByName = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
-/** Like the existing catalog. In an empty one, the version decides: OpenShift reads metadata since 4.17. */
+/**
+ * Follows the existing catalog. For an empty catalog, the version decides, because OpenShift reads metadata since 4.17.
+ */
 function shouldUseBundleObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false

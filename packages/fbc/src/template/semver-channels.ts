@@ -97,7 +97,10 @@ export function buildSemverChannels(input: SemverChannelsInput): {
   }
 }
 
-/** The highest patch of each minor replaces the previous minor's, and skips all other lower versions of the major. */
+/**
+ * Within one archetype and kind, the highest patch of each minor replaces that of the previous minor and skips every
+ * other lower version of the major.
+ */
 function linkBundlesAcrossChannels(
   ascending: readonly SemverChannelBundle[],
   channels: Map<string, Map<string, WritableChannelEntry>>,
@@ -126,7 +129,9 @@ function linkBundlesAcrossChannels(
   })
 }
 
-/** The highest patch of each minor replaces the previous minor's, and skips the lower patches of its minor. */
+/**
+ * The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor.
+ */
 function linkBundlesWithinChannels(
   ascending: readonly SemverChannelBundle[],
   channels: Map<string, Map<string, WritableChannelEntry>>,

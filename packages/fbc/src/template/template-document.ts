@@ -109,7 +109,9 @@ function decodeTemplateStruct(type: StructType, { value, json }: Pick<TemplateDo
   return decodeGoStruct(type, value, { inTextOrder: json !== undefined })
 }
 
-/** As in opm, a problem with a blob in its `entries` takes precedence over all others. */
+/**
+ * Decodes a template with blobs in its `entries`. As in opm, a problem with a blob takes precedence over all others.
+ */
 export function decodeTemplateAndBlobs(
   type: StructType,
   template: TemplateDocument,

@@ -174,7 +174,10 @@ function satisfiesVersionComparator(version: Version, comparator: VersionCompara
   }
 }
 
-/** At spaces, except after `<`, `>`, or `=`. blang ignores single-byte tokens, so `1.0 - 2.0` requires both. */
+/**
+ * Splits at spaces, except directly after `<`, `>`, or `=`. blang silently ignores every single-byte token, so
+ * `1.0.0 - 2.0.0` requires two versions at the same time.
+ */
 function tokenizeVersionRange(text: string): string[] {
   const found: string[] = []
   let start = 0
@@ -251,7 +254,9 @@ function replaceVersionWildcards(version: string): string {
   return flat.split('.').length === 2 ? `${flat}.0` : flat
 }
 
-/** `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second. */
+/**
+ * The bound above a wildcard. `1.x` increments the first number, and `1.2.x` (and, incorrectly, `1.x.x`) the second.
+ */
 function incrementWildcardVersion(lowest: string, wildcard: string): string {
   const shape = wildcard.split('.')
   if (shape.at(-1) !== 'x') return ''

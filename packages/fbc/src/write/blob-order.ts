@@ -82,7 +82,10 @@ function getCodePoint(character: string): number {
 // Reorders the bundles of a catalog as `opm render` does before it writes them: large properties last, and related
 // images by reference. opm does not do this for templates.
 
-/** Related images with the same reference keep their order; opm shuffles them if more than a dozen are unsorted. */
+/**
+ * Returns the catalog with its bundles in that order. Related images with the same reference keep their order. opm
+ * shuffles them if more than a dozen images are unsorted.
+ */
 export function sortCatalogForRendering(catalog: WritableCatalog): WritableCatalog {
   return { ...catalog, bundles: catalog.bundles.map(sortBundlePropertiesAndImages) }
 }

@@ -109,7 +109,10 @@ class YamlWriter {
     }
   }
 
-  /** Plain or single-quoted. Spaces past the width become line breaks; line breaks in the string are doubled. */
+  /**
+   * Writes a string in plain or single-quoted style. Spaces past the width become line breaks. Line breaks in the
+   * string are doubled.
+   */
   private folded(text: string, indent: number, isKey: boolean, margin: 0 | 1): void {
     // Most strings are short or base64, so they cannot be folded.
     if (
@@ -306,7 +309,10 @@ function escapeCharacter(character: string): string {
   return point <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
 }
 
-/** Parsed as YAML: 64-bit integers keep their digits, and all other numbers become Go floats. */
+/**
+ * The JSON text of a number is parsed as YAML. 64-bit integers keep their digits, and all other numbers become Go
+ * floats.
+ */
 function formatYamlNumber(value: number): string {
   if (value === 0) return '0'
   const text = formatJsonNumber(value)

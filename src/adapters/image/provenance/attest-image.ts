@@ -59,7 +59,10 @@ export interface ImageAttestationContext {
   readonly signPlatforms?: boolean | undefined
 }
 
-/** The published image if signed or the same except for annotations; else the local one (layers can be ambiguous). */
+/**
+ * Returns the published image if the key has signed it or if it equals the local build except for annotations.
+ * Otherwise, the local build replaces it despite equal content, because other software may read its layers differently.
+ */
 export async function ensureSignableImage(
   { publisher, registry, key }: ImageAttestationContext,
   published: ImagePublishResult,

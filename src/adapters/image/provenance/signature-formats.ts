@@ -93,7 +93,10 @@ export function createSigningPayload({ repository, digest }: SignedImage): Uint8
   )
 }
 
-/** Undefined if it matches. Stricter than cosign: a signature counts only for the repository that it names. */
+/**
+ * The reason why a payload does not match this image; undefined if it matches. Stricter than cosign, which ignores the
+ * name. A signature for one repository must not count for another with the same bytes.
+ */
 export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
   const read = parseProvenanceJson(payload, signingPayloadSchema, 'the payload')
   if ('problem' in read) return read.problem

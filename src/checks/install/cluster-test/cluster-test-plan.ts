@@ -46,7 +46,10 @@ export interface ClusterTestPlan {
   readonly catalog: ClusterTestCatalogSource
   /** The previous catalog, for an upgrade. */
   readonly base?: ClusterTestCatalogSource
-  /** The first step installs, later ones upgrade. OLM v0's InstallPlans must name exactly these bundles. */
+  /**
+   * The first step installs, and later steps upgrade. OLM v0's InstallPlans must name exactly these bundles; OLM v1 and
+   * RukPak install one bundle per step.
+   */
   readonly steps: readonly ClusterTestStep[]
   readonly crds: readonly string[]
   /** Seconds since the epoch. After this time, any janitor can delete the test's objects. */
@@ -125,7 +128,10 @@ export function parseJsonNameList(text: unknown): readonly string[] {
   }
 }
 
-/** A new installation and an upgrade. Skips what the simulation could not resolve, which it reports itself. */
+/**
+ * Plans the install tests of a channel: a new installation and an upgrade. Skips packages that the simulation could
+ * not resolve, because the simulation already reports the reason.
+ */
 export function planChannelClusterTests(request: ClusterTestRequest) {
   const tests: PlannedClusterTest[] = []
   const skipped: SkippedClusterTest[] = []

@@ -14,7 +14,10 @@ import {
 } from './operator-properties.ts'
 import { getJsonStringField } from '@catalog-bot/fbc/go/json/json'
 
-/** From the head along `replaces`, without skipped entries. With OLM's errors (OLM: resolver.go, sortChannel). */
+/**
+ * OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use
+ * OLM's text (OLM: resolver.go, sortChannel).
+ */
 type ChannelEntryOrderResult =
   | { readonly ok: true; readonly entries: readonly OperatorEntry[] }
   | { readonly ok: false; readonly error: string }

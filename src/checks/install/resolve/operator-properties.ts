@@ -52,7 +52,10 @@ export function parseOperatorProperties(
   }
 }
 
-/** OLM keeps its properties and discards its edges. A CSV without a version counts as 0.0.0. */
+/**
+ * A catalog entry after installation. OLM keeps its properties and discards its edges. OLM treats a CSV without a version
+ * as 0.0.0.
+ */
 export const toInstalledOperatorEntry = memoizePerObject(
   ({
     name,

@@ -60,7 +60,10 @@ export interface BundleToInstall {
 
 /** The conflict in a form that a reader can act on. */
 export type ResolutionConflict =
-  /** Each of `unmet` requires something that no catalog provides. `candidates`: installable ones, newest first. */
+  /**
+   * Each bundle of `unmet` requires something that no catalog provides. `candidates`: what the Subscription may
+   * install, newest first.
+   */
   | {
       readonly kind: 'unmet'
       readonly candidates: readonly string[]

@@ -27,7 +27,10 @@ export interface BundleWithInstallTargets {
   readonly content: BundleContentForInstall
 }
 
-/** A finding that is shown separately is not repeated as an install failure. */
+/**
+ * Determines the severity of a finding about a bundle and whether it is shown separately. A finding that is shown
+ * separately is not repeated as an install failure.
+ */
 export type InstallFindingClassifier = (
   found: Finding,
   blob: BundleBlob,

@@ -85,7 +85,10 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
   return { byName, others }
 })
 
-/** Undefined: blank or a comment. Only spaces and tabs separate words; GitHub documents no other whitespace. */
+/**
+ * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
+ * GitHub does not document which characters it treats as whitespace.
+ */
 function parseCodeownersLine(line: string): CodeownersLine | string | undefined {
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
@@ -139,7 +142,10 @@ function parseCodeownersOwner(text: string): Principal | undefined {
   return emailPattern.test(text) ? { kind: 'email', address: text.toLowerCase() } : undefined
 }
 
-/** From the root: a slash before the end anchors it, and one at the end matches everything below. */
+/**
+ * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
+ * everything below.
+ */
 function splitCodeownersPattern(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')

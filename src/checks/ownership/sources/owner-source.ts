@@ -12,7 +12,10 @@ import { parseUserPrincipal, type Principal, parsePrincipal } from '../principal
 
 export const configYamlPath = 'config.yaml'
 
-/** Reviewers and pipeline switches in `operators/<directory>/ci.yaml`. Ignores other keys. */
+/**
+ * `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other
+ * keys.
+ */
 interface OwnershipCiYaml {
   readonly reviewers: readonly Principal[]
   /** Values of keys that select rules elsewhere. Changing one needs the same approval as changing owners. */
@@ -59,7 +62,10 @@ export interface OwnerYamlDocument {
 // Bytes. The largest real owner file is under 4 KiB.
 const maxOwnerFileBytes = 256 * 1024
 
-/** A mapping or nothing, without duplicate keys, aliases, or tags. Scalars stay strings: `0x10` can be a login. */
+/**
+ * Accepts one document: a mapping or nothing, without duplicate keys, aliases, or tags. Scalars remain strings
+ * (`failsafe`), so that a login such as `0x10` or `null` is kept.
+ */
 export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
   const unreadable = findOwnerFileTextProblem(file, text)

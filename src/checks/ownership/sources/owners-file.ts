@@ -102,7 +102,10 @@ export function parseOwnersAliases(file: string, text: string): OwnerSourceReadR
   return { kind: 'read', value: aliases }
 }
 
-/** From its directory up to the root (''), by directory. Undefined if a file on the way is broken. */
+/**
+ * The approvers of `path`, from its directory up to the root. `files` is keyed by directory ('' for the root).
+ * Undefined if a file on the way is broken.
+ */
 export function findInheritedApprovers(
   path: string,
   files: ReadonlyMap<string, OwnerSourceReadResult<OwnersFile>>,

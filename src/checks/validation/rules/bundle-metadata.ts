@@ -41,7 +41,10 @@ export const unsupportedKindRule = defineBundleBlobRule<{ bundle: string; kind: 
   },
 })
 
-/** olm.bundle.object and olm.csv.metadata in one package. Usually, a migration is unfinished. */
+/**
+ * Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata). Usually, a migration is
+ * unfinished.
+ */
 export const mixedMetadataFormatsRule = definePackageRule<{
   objects: string
   metadata: string

@@ -116,7 +116,10 @@ export const repeatedKeyRule = defineRule<{ path: string }>({
   },
 })
 
-/** A value of another type than it seems, where opm accepts any type. Elsewhere, opm rejects the file. */
+/**
+ * A value that YAML parses as a different type than it appears to have, in a place where opm accepts any type.
+ * Elsewhere, opm rejects the file.
+ */
 export const misreadScalarRule = defineRule<{ path: string; text: string; value: number | boolean }>({
   id: 'surprising-scalar',
   severity: 'warning',
@@ -175,7 +178,10 @@ export const emptyCatalogRule = defineRule<{ files: number }>({
   },
 })
 
-/** At `path` (`entries[3].replace`). Below a property's `value`: its type's, or those of all closed types. */
+/**
+ * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
+ * all closed types if the type is unknown.
+ */
 function findKnownFieldNames(schema: string, path: string, type?: string): string[] {
   const steps = path
     .replaceAll(/\[\d+\]/g, '')

@@ -5,7 +5,10 @@ import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import { findBundleNewerThanChannelHead, listSkipRanges, type ChannelView } from '../view/catalog-view.ts'
 
-/** A name that the package lacks. Legal, because a channel can end at a removed version, but typos look the same. */
+/**
+ * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
+ * but a typo looks the same.
+ */
 export const edgeToNowhereRule = definePackageRule<{
   channel: string
   entry: string

@@ -218,7 +218,10 @@ export function findVersionRangePitfall(text: string): VersionRangePitfall | und
   return undefined
 }
 
-/** Tests only the lowest candidate above the lower bounds. Linear, because a range can be as long as a file. */
+/**
+ * Whether a version satisfies all comparators. Only the lowest candidate above the lower bounds needs testing. Linear,
+ * because a range can be as long as a file.
+ */
 function isVersionRangeSatisfiable(comparators: readonly VersionComparator[]): boolean {
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
   for (const { operator, version } of comparators) {

@@ -62,7 +62,10 @@ function toTemplateBundleLookupResult(
 
 // Bundles that the base's catalog already has, to reuse for templates. The content of a digest never changes, and the
 // base was already checked, so catalog-bot does not ask again. A moved tag matters only where the change differs.
-/** By reference. Empty for substitutes templates, which need more of the ClusterServiceVersion. */
+/**
+ * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a
+ * catalog stores.
+ */
 export function findAlreadyRenderedBundles(
   schema: string,
   { known, result }: Pick<LoadedTemplateCatalogPair, 'known' | 'result'>,

@@ -158,7 +158,10 @@ function evaluateTemplate(
   }
 }
 
-/** A private image looks like a missing one. It blocks only if the configuration lists the pair; else it warns. */
+/**
+ * A private image looks like a missing one, and waiting does not change that. It blocks only if the configuration lists
+ * the pair. Otherwise, it causes a warning.
+ */
 function shouldWaitForBundleImage(
   answer: Extract<TemplateBundleLookupResult['answer'], { readonly reason: string }>,
   { isStated }: LoadedTemplateCatalogPair,
@@ -173,7 +176,10 @@ function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>
   }
 }
 
-/** Semver templates copy description and icon from them, but bundles of the base have none stored. */
+/**
+ * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
+ * bundles of the base.
+ */
 function hasCsvsOfDefaultChannelHeads(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,

@@ -14,7 +14,10 @@ import {
 
 type BundleEditFindingData = { bundle: string; fields: readonly string[] }
 
-/** Changed content. Installations depend on it, so it is immutable, except for displayed metadata. */
+/**
+ * A published bundle with changed content. Installations depend on the content, so it is immutable, except for
+ * displayed metadata (bundle-metadata-edited).
+ */
 export const bundleEditedRule = defineRule<BundleEditFindingData>({
   id: 'bundle-edited',
   severity: 'error',

@@ -8,7 +8,10 @@ import {
 import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
 
-/** The ownership check decides on permission; installed-version-stranded finds lost upgrade paths. */
+/**
+ * Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
+ * lost upgrade paths.
+ */
 export const bundleRemovedRule = defineRule<{ bundles: readonly string[] }>({
   id: 'bundle-removed',
   severity: 'warning',

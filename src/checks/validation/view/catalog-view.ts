@@ -179,7 +179,10 @@ export function getStringField(value: Json, field: string): string {
   return getJsonStringField(value, field)
 }
 
-/** Undefined if the head is the highest, is not unique, or has no known version. */
+/**
+ * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
+ * known version.
+ */
 export function findBundleNewerThanChannelHead(its: PackageView, { blob, head }: ChannelView) {
   const own = head && its.bundle(head.name)
   if (own?.version === undefined) return undefined

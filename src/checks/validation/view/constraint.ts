@@ -11,7 +11,10 @@ const createCelEnvironment = memoizeOnce(() =>
     .registerFunction('semver_compare(string, string): int', () => 0n),
 )
 
-/** The library's other errors are ignored, because OLM accepts more macro arguments (`has(properties[0].type)`). */
+/**
+ * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
+ * `has(properties[0].type)`), so its other errors are ignored.
+ */
 const celErrorCodesReportedByOlm: ReadonlySet<string> = new Set([
   'unknown_variable',
   'no_such_overload',

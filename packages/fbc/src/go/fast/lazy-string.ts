@@ -171,7 +171,10 @@ function countLineFeeds(text: string): number {
   return lines
 }
 
-/** From `|` to the end of the last line. Chomping: `-` drops the last line end, `+` keeps all, default keeps one. */
+/**
+ * Decodes a literal block from its `|` to the end of its last line, each line indented by `indent` spaces. Chomping:
+ * `-` drops the last line end, `+` keeps all, default keeps one.
+ */
 function decodeLiteralBlock(bytes: Uint8Array, start: number, end: number, indent: number): string {
   const headerEnd = bytes.indexOf(NEWLINE, start)
   const header = bytes.subarray(start + 1, headerEnd)

@@ -57,7 +57,10 @@ export class LazyRecurringList extends LazyRecurringValue implements ListValue {
 const minRecurringBlockBytes = 48
 /** A power of two. */
 const recurringBlockSlotCount = 8192
-/** Leading bytes that identify a block: past registry names and the common heads of manifests. */
+/**
+ * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
+ * A shorter block is only recognized if the text after it is also equal.
+ */
 const recurringBlockPrefixBytes = 128
 
 export interface RecurringBlock extends TextBlockCache {

@@ -63,7 +63,10 @@ export class FastJsonReader {
     this.blocks = new RecurringBlockTable(bytes)
   }
 
-  /** Undefined if the exact reader must read it. Spans are byte offsets; the tree refers to `bytes`. */
+  /**
+   * Returns undefined if the exact reader must read the object. Spans are byte offsets in the file. The tree refers to
+   * the bytes, which must stay unchanged while it is in use.
+   */
   read(start: number): FastParsedJsonObject | undefined {
     const { bytes, lines, blocks } = this
     this.countLines(start)

@@ -56,7 +56,10 @@ export class FastYamlReader {
     this.blocks = new RecurringBlockTable(bytes)
   }
 
-  /** Undefined if the exact reader must read it. Spans are byte offsets; the tree refers to `bytes`. */
+  /**
+   * Returns undefined if the exact reader must read the document. Spans are byte offsets in the file. The tree refers
+   * to the bytes, which must stay unchanged while it is in use.
+   */
   read(start: number): FastParsedYamlDocument | undefined {
     const { bytes, lines, blocks } = this
     const first = lines.count
@@ -579,7 +582,10 @@ const reparseRecurringYamlBlock: RecurringBlockReader = (bytes, start, { kind, c
   )
 }
 
-/** A short word, or number characters with at most one point. Most others that begin with a digit are versions. */
+/**
+ * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
+ * point. Most that begin with a digit are versions.
+ */
 function isPossiblyNonStringScalar(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true
   let points = 0

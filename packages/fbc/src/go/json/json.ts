@@ -159,7 +159,10 @@ function formatJsonChunk(part: JsonChunk): string {
 
 // Converts values to plain JSON data within limits on depth and size.
 
-/** Replaces the first value beyond the limits with null and omits the rest, except `needed` top-level fields. */
+/**
+ * Replaces the first value beyond the limits with null and omits the rest. Always keeps top-level fields that are
+ * `needed`.
+ */
 export function toPlainJson(value: ParsedValue, needed?: (key: string) => boolean): Json {
   const budget = { values: maxPlainJsonValues, length: maxPlainJsonCharacters }
   if (value.kind !== 'map' || !needed) return convertValueToPlainJson(value, 0, budget)

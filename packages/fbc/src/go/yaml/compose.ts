@@ -94,7 +94,10 @@ interface YamlComposeFrame {
   lost: ConflictingKeyValues | undefined
 }
 
-/** Keys with equal text but other types (`1`, `1.0`): go-yaml converts the values of all to JSON before one wins. */
+/**
+ * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml distinguishes them and converts
+ * all of them to JSON before one wins.
+ */
 interface ConflictingKeyValues {
   readonly types: Map<string, ResolvedScalar['type']>
   readonly values: Map<string, ParsedValue>

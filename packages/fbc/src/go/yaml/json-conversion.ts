@@ -15,7 +15,10 @@ export type NonStringKeysByMap = Map<ParsedValue, ReadonlyMap<string, ResolvedSc
 /** Go sorts keys of several types by the addresses of the types: this is opm's order. */
 const mapKeyTypeOrder: readonly ResolvedScalar['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
 
-/** The first JSON conversion error: keys first, then infinities in Go's order (keys sorted), then nesting. */
+/**
+ * Returns the first JSON conversion error, if any: keys first, then infinities in Go's writing order (keys sorted),
+ * then nesting.
+ */
 export function findJsonConversionError(
   root: ParsedValue,
   badKeys: ReadonlyMap<ParsedValue, YamlError>,
@@ -46,7 +49,9 @@ export function findJsonConversionError(
   return infinite ?? tooDeep
 }
 
-/** The error of a key below `root` that JSON cannot have. Skips values in `clean` and adds valid ones. */
+/**
+ * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
+ */
 export function findInvalidJsonKeyError(
   root: ParsedValue,
   badKeys: ReadonlyMap<ParsedValue, YamlError>,

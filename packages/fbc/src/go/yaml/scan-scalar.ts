@@ -131,7 +131,10 @@ function scanBlockScalarHeader(cursor: YamlCursor): BlockScalarHeader {
   return { chomping, increment }
 }
 
-/** Returns the indentation; if `indent` is 0, detects it as the deepest one or the parent's + 1. */
+/**
+ * Skips indentation and empty lines and records their breaks. Returns the indentation; if `indent` is 0, detects it as
+ * the deepest one or the parent's + 1.
+ */
 function scanBlockScalarLineBreaks(cursor: YamlCursor, indent: number, parentIndent: number): number {
   trailingLineBreakBuilder.clear()
   let maxIndent = 0
