@@ -306,7 +306,7 @@ describe('a merge through the GitHub API', () => {
     mergeScenario.setRules([createPullRequestRule({ required_approving_review_count: 1 })])
     expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'))).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull', reason: expect.stringContaining('At least 1 approving review') },
+      rejection: { scope: 'pull', reason: expect.stringContaining('At least 1 approving review') },
     })
     expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
@@ -332,7 +332,7 @@ describe('a merge through the GitHub API', () => {
     const strict = { checks: { required: [{ name: 'ci' }], strict: true } } as never
     expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'), { rules: strict })).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull' },
+      rejection: { scope: 'pull' },
     })
     expect(listMergeApiCalls()).toEqual([])
     // On GitHub, `strict` has no effect without a required check.

@@ -175,7 +175,7 @@ describe('a merge through the merge queue', () => {
     await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_FAILURE')
     expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull' },
+      rejection: { scope: 'pull' },
     })
     expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
     expect(await readMergeGroups()).toEqual([])
@@ -244,7 +244,7 @@ describe('a merge through the merge queue', () => {
       await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_TIMEOUT')
       expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
         kind: 'refused',
-        refusal: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
+        rejection: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
       })
       expect(await held()).toBeUndefined()
     })

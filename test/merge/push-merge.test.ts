@@ -75,7 +75,7 @@ describe('a push of the validated merge', () => {
     const before = mergeScenario.tip()
     expect(await mergeScenario.merge(directPushStrategy)).toMatchObject({
       kind: 'refused',
-      refusal: {
+      rejection: {
         scope: 'pull',
         reason: expect.stringContaining('2 of 2 required status checks are expected.'),
       },
@@ -147,7 +147,7 @@ describe('a push with checks first', () => {
     const began = mergeScenario.clock.now()
     expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
-      refusal: { reason: expect.stringContaining('required status checks are expected') },
+      rejection: { reason: expect.stringContaining('required status checks are expected') },
     })
     expect(mergeScenario.clock.now() - began).toBeLessThanOrEqual(10_000)
     expect(mergeScenario.otherBranches()).toEqual([])
@@ -203,7 +203,7 @@ describe('a push with checks first', () => {
     })
     expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'branch' },
+      rejection: { scope: 'branch' },
     })
     expect(mergeScenario.intents).toEqual([])
   })
@@ -242,7 +242,7 @@ describe('a push with checks first', () => {
       }),
     ).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
+      rejection: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
     })
     expect(mergeScenario.intents).toEqual([])
     expect(mergeScenario.otherBranches()).toEqual([])
@@ -270,7 +270,7 @@ describe('a temporary branch', () => {
       )
     expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
+      rejection: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
     await sweep()
     expect(names.filter((branch) => !branchOf(branch))).toEqual([])
@@ -365,7 +365,7 @@ describe('a signed push', () => {
         }),
       },
     })
-    expect(outcome).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
+    expect(outcome).toMatchObject({ kind: 'refused', rejection: { scope: 'branch' } })
     expect(mergeScenario.intents).toEqual([])
     expect(mergeScenario.otherBranches()).toEqual([])
   })
@@ -410,7 +410,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
   test('a different merge is rejected for this pull request without a push', async () => {
     expect(await mergeWithTestMerge(true)).toMatchObject({
       kind: 'refused',
-      refusal: { scope: 'pull', reason: expect.stringContaining('rebase') },
+      rejection: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
     expect(mergeScenario.intents).toEqual([])
     expect(listPushRequests()).toEqual([])

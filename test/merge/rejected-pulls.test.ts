@@ -78,8 +78,8 @@ test('a rejection of a temporary branch counts for the base branch only if its m
       response: { by: 'push', text },
       scope: 'branch',
     })
-  expect(classify('The moon must be full.')).toMatchObject({ refusal: { scope: 'pull', isKnown: false } })
+  expect(classify('The moon must be full.')).toMatchObject({ rejection: { scope: 'pull', isKnown: false } })
   expect(classify('Cannot create ref due to creations being restricted.')).toMatchObject({
-    refusal: { scope: 'branch', isKnown: true },
+    rejection: { scope: 'branch', isKnown: true },
   })
 })
