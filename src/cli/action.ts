@@ -144,6 +144,7 @@ async function evaluatePullRequestEvent(
       ...reportInputs,
       page,
       rulesUrl: getRulesBaseUrl()?.replace(/\/$/, ''),
+      isReportOnly: true,
     })
     return {
       verdict: verdict.kind,

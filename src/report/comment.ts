@@ -48,7 +48,8 @@ export function renderComment(verdict: PullVerdict, options: PullReportOptions &
 
 function renderCommentSections(verdict: PullVerdict, options: PullReportOptions & CommentShorteningOptions) {
   const { mergeCommit, traceId } = options
-  const steps = mergeCommit === undefined && traceId === undefined ? decideNextSteps(verdict) : []
+  const steps =
+    mergeCommit === undefined && traceId === undefined ? decideNextSteps(verdict, options.isReportOnly) : []
   const change = renderCatalogChangeSummary(options)
   const errors =
     mergeCommit === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareFindingsBySeverity) : []

@@ -26,9 +26,9 @@ const maxMentionedPeople = 5
 const botName = 'catalog-bot'
 const noActionNeededLabel = 'no action needed'
 
-/** In order; at least one. */
-export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
-  const steps = collectNextSteps(verdict)
+/** In order; at least one. `isReportOnly`: the steps of a run that neither merges nor retries. */
+export function decideNextSteps(verdict: PullVerdict, isReportOnly = false): readonly NextStep[] {
+  const steps = collectNextSteps(verdict, isReportOnly)
   return steps.length > 0
     ? steps
     : [
@@ -40,8 +40,10 @@ export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
       ]
 }
 
-function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
+function collectNextSteps(verdict: PullVerdict, isReportOnly: boolean): readonly NextStep[] {
   const { kind, baseRef } = verdict
+  if (kind === 'merge' && isReportOnly)
+    return [{ headline: '✅ All checks passed', who: 'a maintainer', what: 'Merge the pull request.' }]
   if (kind === 'merge')
     return [
       {
@@ -51,13 +53,17 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
       },
     ]
   const author = getAuthorSteps(verdict)
-  const fixes = [...author, ...getErrorFixSteps(verdict)]
+  const fixes = [...author, ...getErrorFixSteps(verdict, isReportOnly)]
   // The author's fixes come first because they can change who must approve.
   if (kind === 'blocked') return fixes.length > 0 ? fixes : getStepsWithoutAssignee(verdict)
   const people = [...getReviewerSteps(verdict), ...getStepsWithoutAssignee(verdict)]
   if (kind === 'unknown')
-    return [...getPendingLookupSteps(verdict, author.length + people.length > 0), ...author, ...people]
-  return addAutomaticMergeNote([...author, ...people], verdict)
+    return [
+      getPendingLookupStep(verdict, author.length + people.length > 0, isReportOnly),
+      ...author,
+      ...people,
+    ]
+  return isReportOnly ? [...author, ...people] : addAutomaticMergeNote([...author, ...people], verdict)
 }
 
 /** Adds that the merge follows, if only an approval is missing. */
@@ -116,7 +122,7 @@ export function collectRequiredCheckErrors({ outcomes }: PullVerdict): CheckOutc
     .flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'))
 }
 
-function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
+function getErrorFixSteps(verdict: PullVerdict, isReportOnly: boolean): readonly NextStep[] {
   const { reasons, waiting, baseRef } = verdict
   if (!reasons.some((reason) => reason.code === 'findings')) return []
   const errors = collectRequiredCheckErrors(verdict)
@@ -145,7 +151,7 @@ function getErrorFixSteps(verdict: PullVerdict): readonly NextStep[] {
     : 'After each push, catalog-bot checks the pull request again within seconds.'
   return [
     {
-      headline: isAll ? `${headline}; catalog-bot then merges this` : headline,
+      headline: isAll && !isReportOnly ? `${headline}; catalog-bot then merges this` : headline,
       who: 'you',
       what: ['Push a fix.', retry, ...describeApprovalNeededAfterFix(reasons, waiting)].join(' '),
     },
@@ -322,7 +328,11 @@ function getStepsWithoutAssignee({ reasons }: PullVerdict): readonly NextStep[] 
 /** The check runs list the other questions. */
 const maxDisplayedPendingLookups = 3
 
-function getPendingLookupSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
+function getPendingLookupStep(
+  { reasons }: PullVerdict,
+  needsPeople: boolean,
+  isReportOnly: boolean,
+): NextStep {
   const open = reasons
     .filter((reason) => reason.code === 'unanswered')
     .map(({ text }) => formatEscapedSentence(text))
@@ -331,13 +341,12 @@ function getPendingLookupSteps({ reasons }: PullVerdict, needsPeople: boolean): 
     ...open.slice(0, maxDisplayedPendingLookups),
     ...(left > 0 ? [`And ${left} more.`] : []),
   ].join(' ')
-  return [
-    {
-      headline: '🔄 Waiting for a registry or GitHub',
-      who: botName,
-      what: `${shown} catalog-bot retries automatically. ${needsPeople ? '' : 'No action is needed.'}`.trim(),
-    },
-  ]
+  const retry = `catalog-bot retries automatically. ${needsPeople ? '' : 'No action is needed.'}`.trim()
+  return {
+    headline: '🔄 Waiting for a registry or GitHub',
+    who: isReportOnly ? 'you' : botName,
+    what: `${shown} ${isReportOnly ? 'Run the checks again later.' : retry}`,
+  }
 }
 
 /** False if catalog-bot merges or retries automatically. */

@@ -77,6 +77,8 @@ export interface PullReportOptions extends FindingLinkOptions {
   readonly graph?: string | undefined
   /** The id of the change, to which approvals apply. */
   readonly change?: string | undefined
+  /** For a run that neither merges nor retries, such as the GitHub Action. */
+  readonly isReportOnly?: boolean | undefined
   /** Markdown sentences made by evaluation-report.ts. */
   readonly meanwhile?: readonly string[] | undefined
   /** URLs of catalog-bot's check runs by name. Unknown ones link to the list of all check runs. */

@@ -25,7 +25,7 @@ const createFinding = (
   data: { package: name },
   ...more,
 })
-const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
+const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}, isReportOnly = false) => {
   const given = createVerdictInput()
   return renderPullReport(
     decideVerdict({
@@ -33,7 +33,7 @@ const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) =
       snapshot: { ...given.snapshot, ...snapshot },
       outcomes: createOutcomesForAllChecks(createPassedCheckOutcome('ownership', outcome)),
     }),
-    { changeLines: [] },
+    { changeLines: [], isReportOnly },
   ).comment
 }
 const countOccurrences = (text: string, part: string) => text.split(part).length - 1
@@ -180,4 +180,15 @@ describe('if an answer is missing', () => {
     expect(text).toContain('🔄')
     expect(text).not.toContain(nothingToDo)
   })
+})
+
+test.each<[string, Partial<CheckOutcome>, string]>([
+  ['a change that passes', {}, '**Next: a maintainer.** Merge the pull request.'],
+  ['a missing answer', { unanswered: [pendingLookup] }, 'Run the checks again later.'],
+  ['an error', { findings: [createFinding('foo', 1, 'a')] }, '### ❌ One error to fix\n'],
+  ['an approval', { waiting: [{ what: 'x', who: ['olga'] }] }, '**Next: @olga.**'],
+])('a run without the App does not promise a merge or a retry after %s', (_what, outcome, step) => {
+  const text = renderReportForOutcome(outcome, {}, true)
+  expect(text).toContain(step)
+  expect(text).not.toMatch(/automatically|then catalog-bot|catalog-bot then/i)
 })

@@ -294,6 +294,8 @@ describe('action.yml', () => {
       expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
       // The new image cannot be checked offline.
       expect(ran.outputs['verdict']).toBe('unknown')
+      expect(ran.summary).toContain('Run the checks again later.')
+      expect(ran.summary).not.toContain('automatically')
     },
     60_000,
   )
