@@ -17,15 +17,15 @@ export function createRepeatableOption(flags: string, description: string): Opti
 export function createCommaSeparatedOption(
   flags: string,
   description: string,
-  choices?: readonly string[],
+  findProblem: (value: string) => string | undefined = () => undefined,
 ): Option {
   return new Option(flags, `${description}; can be repeated or comma-separated`).argParser(
     (text: string, before: readonly string[] | undefined) => {
       const values = text.split(',').map((value) => value.trim())
-      for (const value of values)
-        if (value === '') throw new InvalidArgumentError('The list contains an empty value.')
-        else if (choices?.includes(value) === false)
-          throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+      for (const value of values) {
+        const problem = value === '' ? 'The list contains an empty value.' : findProblem(value)
+        if (problem !== undefined) throw new InvalidArgumentError(problem)
+      }
       return [...(before ?? []), ...values]
     },
   )
@@ -74,6 +74,7 @@ export function createInsecureRegistryOption(): Option {
   return createCommaSeparatedOption(
     '--insecure-registry <host>',
     'registry to contact over unencrypted HTTP (at a private address, also set INTERNAL_REGISTRIES)',
+    (host) => (host.includes('/') ? 'Write HOST or HOST:PORT, without a scheme or a path.' : undefined),
   )
 }
 

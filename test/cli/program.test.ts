@@ -155,6 +155,7 @@ const invalidCommandLines: readonly (readonly [string, readonly string[], string
   ['no such list', ['list', 'operators', 'c'], "unknown command 'operators'"],
   ['no such role', ['check', '--role', 'boss'], 'Allowed choices are none, read'],
   ['a name that is empty', ['check', '--approved-by', 'a,,b'], 'The list contains an empty value'],
+  ['a URL', ['images', 'c', '--insecure-registry', 'http://localhost:5000'], 'Write HOST or HOST:PORT'],
   ['no such target', ['install', 'c', '--package', 'p', '--with', 'olm-v2'], 'Allowed choices are olm-v0'],
   ['several targets as words', ['install', 'c', '--package', 'p', '--with', 'olm-v0', 'olm-v1'], 'too many'],
   ['no package', ['install', 'c'], "required option '--package <name>' not specified"],

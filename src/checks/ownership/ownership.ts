@@ -241,9 +241,11 @@ function listPendingApprovals(
     groups.set(key, group)
   }
   return dropRedundantApproverGroups([...groups.values()]).map(({ by, who, packages }) => {
-    const names = formatTruncatedNames([...packages])
+    // Blobs can belong to no package.
+    const names = formatTruncatedNames([...packages].filter((name) => name !== ''))
     const ofOwner = `an owner of ${names} must approve`
-    return { what: by === 'owner' ? ofOwner : `a maintainer must approve the change to ${names}`, who }
+    const change = names === '' ? 'this change' : `the change to ${names}`
+    return { what: by === 'owner' ? ofOwner : `a maintainer must approve ${change}`, who }
   })
 }
 

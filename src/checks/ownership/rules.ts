@@ -165,7 +165,7 @@ export const fileOutsidePackagesRule = defineOwnershipRule<{ path: string; unblo
   what: ({ path }) => `${path} is not in any package`,
   why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
   fix: ({ unblock }) =>
-    `Move the change to a separate pull request, and ask ${formatNameList(unblock)} to merge it manually.`,
+    `Ask ${formatNameList(unblock)} to merge the pull request manually. Move changes to packages to a separate one.`,
 })
 
 export const ownerFileBrokenRule = defineOwnershipRule<{ path: string; problem: string }>({

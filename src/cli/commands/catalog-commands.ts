@@ -11,6 +11,8 @@ import {
 } from '../options.ts'
 import type { ListCommandOptions } from '../list.ts'
 
+const targets = ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']
+
 export function addCatalogCommands(program: Command): void {
   addValidateCommand(program)
   addGraphCommand(program)
@@ -206,7 +208,7 @@ function addInstallCommand(program: Command): void {
       createCommaSeparatedOption(
         '--with <target>',
         'target that must be able to install the package: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
-        ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
+        (target) => (targets.includes(target) ? undefined : `Allowed choices are ${targets.join(', ')}.`),
       ),
     )
     .option('--objects', 'also print the objects that would be created')

@@ -34,6 +34,12 @@ test('an approval is requested from another owner, or else from a maintainer', a
   ).toEqual([{ what: 'a maintainer must approve the change to foo', who: ['maria'] }])
 })
 
+test('a change to a blob without a package is not named by its empty package', async () => {
+  const blob = { 'catalogs/v4.20/foo/notes.yaml': 'schema: example.notes\nname: notes\n' }
+  const { waiting } = await findApprovers(createPackageFiles('foo', 'alice'), blob)
+  expect(waiting.map(({ what }) => what)).toContain('a maintainer must approve this change')
+})
+
 test('a person who can give several approvals is asked only once', async () => {
   const base = { ...createPackageFiles('foo', 'maria', 'olga'), ...createPackageFiles('bar', 'maria') }
   const { waiting } = await findApprovers(base, createFilesWithAddedBundles('foo', 'bar'))
