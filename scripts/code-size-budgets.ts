@@ -23,7 +23,7 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 109_810,
+    limit: 109_828,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
@@ -34,7 +34,7 @@ const codeSizeBudgets: readonly CodeSizeBudget[] = [
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 85_407, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 85_427, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_390,
