@@ -137,7 +137,7 @@ export function createCachedTreeReader(
 
 /**
  * Packages, by directory, that catalogs of the base have where the change adds one: a package that enters one more
- * catalog is not new, whatever its directory's name. Reads single directories; facts are cached.
+ * catalog is not new, even under another directory name. Reads single directories; facts are cached.
  */
 export async function readPackagesByDirectory(
   change: Pick<PullRequestChange, 'catalogs'>,

@@ -115,7 +115,7 @@ export function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)]
 }
 
-/** The action of a command whose code loads when it runs: a function of the command's arguments and options. */
+/** The action of a command: loads its code when it runs, and passes the command's arguments and options. */
 export function runImported(load: () => Promise<(...given: never[]) => unknown>) {
   return async (...given: readonly unknown[]): Promise<void> => {
     const run = await load()

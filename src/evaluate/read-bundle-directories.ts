@@ -108,7 +108,7 @@ async function readPackageDirectoryState(
 ): Promise<PackageDirectoryState> {
   const root = `operators/${directory}`
   const [before, after] = await Promise.all([repository.list(base, root), repository.list(result, root)])
-  const neighbours = { repository, cache: loader.cache ?? noopCache }
+  const neighbors = { repository, cache: loader.cache ?? noopCache }
   const touched: TouchedBundle[] = []
   const facts = new Map<string, BundleUpgradeMetadata>()
   for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
@@ -123,7 +123,7 @@ async function readPackageDirectoryState(
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
     }
-    const validated = await validateBundleDirectory(neighbours, now, its, budget)
+    const validated = await validateBundleDirectory(neighbors, now, its, budget)
     facts.set(version, validated.facts)
     touched.push({
       root: its,
@@ -138,12 +138,12 @@ async function readPackageDirectoryState(
   // Changed settings alone need no neighbors, unless the settings determine how edges are created.
   const needsOthers =
     bundlePaths.length > 0 || releaseConfigPaths.length > 0 || hasUpdateGraphModeChange(settings)
-  const others = needsOthers ? await readSiblingBundleMetadata(neighbours, after, root, facts) : undefined
+  const others = needsOthers ? await readSiblingBundleMetadata(neighbors, after, root, facts) : undefined
   const published = needsOthers
-    ? await readSiblingBundleMetadata(neighbours, before, root, new Map())
+    ? await readSiblingBundleMetadata(neighbors, before, root, new Map())
     : undefined
   const configured = await readBundlesWithChangedReleaseConfig(
-    neighbours,
+    neighbors,
     { root, after },
     bundlePaths,
     configs,
@@ -194,7 +194,7 @@ async function readBaseAndResultCiYaml(
 
 /** The bundles whose release configuration changes, but which do not change themselves. */
 async function readBundlesWithChangedReleaseConfig(
-  neighbours: Parameters<typeof validateBundleDirectory>[0],
+  neighbors: Parameters<typeof validateBundleDirectory>[0],
   { root, after }: { readonly root: string; readonly after: readonly TreePathEntry[] },
   bundlePaths: readonly BundleDirectory[],
   configs: ReadonlySet<string>,
@@ -209,7 +209,7 @@ async function readBundlesWithChangedReleaseConfig(
       !hasManifestsDirectory(entries, its)
     )
       continue
-    const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
+    const { rendered } = await validateBundleDirectory(neighbors, entries, its, budget)
     configured.push({ root: its, version, ...(rendered && { rendered }) })
   }
   return configured

@@ -1,4 +1,4 @@
-// Opens a pull request for each merged bundle directory whose configuration allows it. Idempotent.
+// Opens a pull request for each merged bundle directory if its configuration allows it. Idempotent.
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { Config } from '../config/config.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'

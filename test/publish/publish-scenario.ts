@@ -1,4 +1,4 @@
-// A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry, with a simulated clock.
+// A repository in the sandbox's GitHub that publishes its catalogs to an in-memory registry, with a simulated clock.
 import { join } from 'node:path'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'

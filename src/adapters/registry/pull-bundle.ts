@@ -58,7 +58,7 @@ const catalogImagePullLimits: ImagePullLimits = {
     ...defaultUnpackLimits,
     entries: 200_000,
     file: 512 * bytesPerMebibyte,
-    keptBytes: 1024 * bytesPerMebibyte,
+    contentBytes: 1024 * bytesPerMebibyte,
     layer: 2048 * bytesPerMebibyte,
     image: 4096 * bytesPerMebibyte,
   },

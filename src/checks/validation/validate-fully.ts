@@ -1,4 +1,4 @@
-// Validates a whole catalog with the profile `full`: the rules of opm and of catalog-bot, and image rules without a registry.
+// Validates all files of a catalog with the profile `full`: the rules of opm and of catalog-bot, and image rules without a registry.
 import { assembleCatalog, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { catalogModelRules } from '@catalog-bot/fbc/model/rules/all'
 import { invalidPullSpecRule } from '@catalog-bot/fbc/model/rules/bundle-rules'

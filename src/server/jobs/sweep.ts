@@ -169,7 +169,7 @@ async function enqueueMergeBatchJobs(
   return ready
 }
 
-/** Milliseconds per sweep for pull requests whose base moved or that were updated; the rest get a full evaluation. */
+/** Milliseconds per sweep for pull requests with a moved base or an update; the rest get a full evaluation. */
 const maxRevalidationMsPerSweep = 120_000
 
 /** Pull requests whose verdict holds on the new tip, with the seconds for which it does. */

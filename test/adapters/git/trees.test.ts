@@ -174,7 +174,7 @@ describe('a difference', () => {
   })
 })
 
-test('paths as text are the same bytes after a round trip, whatever the bytes', () => {
+test('paths as text are the same bytes after a round trip, even if they are not UTF-8', () => {
   let seed = 7
   const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
   for (let round = 0; round < 3000; round++) {

@@ -160,7 +160,7 @@ describe('the configuration of a list', () => {
   })
 })
 
-test('a package whose directory has another name is owned by the owners of its directory, if the catalog is part of the change', async () => {
+test('a package in a directory with another name is owned by the owners of its directory, if the catalog is part of the change', async () => {
   const alias: OriginFiles = {
     ...baseFiles,
     'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',

@@ -14,7 +14,7 @@ const scenario = await createOwnershipScenario('examined')
 const { origin } = scenario
 afterAll(() => scenario.close())
 
-test('T34: the configuration is the one at the base tip, whatever the pull request makes of it', async () => {
+test('T34: the configuration is the one at the base tip, even if the pull request changes it', async () => {
   const config = '.github/catalog-bot.yml'
   const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',

@@ -147,15 +147,15 @@ describe('T24: a head', () => {
 
 test('a delivery does not report a push if its fields are missing or inconsistent', () => {
   const alice = scenario.fakeAccounts.person('alice')
-  const whole = createPullEventPayload('synchronize', alice, { after: headCommit })
-  expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
+  const payload = createPullEventPayload('synchronize', alice, { after: headCommit })
+  expect(parsePushFromDelivery('pull_request', payload)).toMatchObject({
     head: headCommit,
     pusher: alice,
     pull: lastPullNumber,
   })
   for (const [event, body] of [
-    ['push', whole],
-    ['pull_request_review', whole],
+    ['push', payload],
+    ['pull_request_review', payload],
     ['pull_request', createPullEventPayload('synchronize', alice, { after: '0'.repeat(40) })],
     ['pull_request', createPullEventPayload('synchronize', alice, { sender: undefined })],
     ['pull_request', createPullEventPayload('synchronize', alice, { sender: { id: '7', login: 'alice' } })],

@@ -75,14 +75,12 @@ function toCsvMetadata(csv: Json): JsonObject {
   const { annotations, labels } = getObjectAtPath(csv, 'metadata')
   const spec = getObjectAtPath(csv, 'spec')
   const { apiservicedefinitions: apiServiceDefinitions, customresourcedefinitions: crdDescriptions } = spec
-  return pickFields(csvMetadataFields, {
-    ...spec,
-    ...{ annotations, labels, apiServiceDefinitions, crdDescriptions },
-  })
+  const values = { ...spec, annotations, labels, apiServiceDefinitions, crdDescriptions }
+  return pickSchemaFields(csvMetadataFields, values)
 }
 
 /** As Go writes them: required fields always, others unless empty. A value of another type counts as empty. */
-function pickFields(
+function pickSchemaFields(
   fields: Readonly<Record<string, SchemaType>>,
   value: Readonly<Record<string, Json | undefined>>,
 ): JsonObject {
@@ -99,7 +97,7 @@ function pickValue(type: SchemaType, value: Json | undefined): Json | undefined 
   if (type === ':boolean') return value === true
   if (type === ':int32') return typeof value === 'number' ? value : 0
   if (typeof type === 'string') return value
-  if ('fields' in type) return pickFields(type.fields, asObjectOrEmpty(value))
+  if ('fields' in type) return pickSchemaFields(type.fields, asObjectOrEmpty(value))
   if (isListType(type) && type[0] !== ':string')
     return asListOrEmpty(value).map((item) => pickValue(type[0], item) ?? null)
   if (isListType(type)) return asListOrEmpty(value).filter((item) => typeof item === 'string')

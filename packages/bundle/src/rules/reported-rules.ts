@@ -1,4 +1,4 @@
-// Rules whose violations are found while a bundle is read, rendered, or validated.
+// Rules for problems that reading, rendering, or validating a bundle finds.
 import { createRuleDefiner } from '@catalog-bot/findings/rule'
 import { defineBundleRule } from '../bundle-rule.ts'
 

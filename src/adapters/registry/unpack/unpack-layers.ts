@@ -36,7 +36,7 @@ export interface UnpackLimits extends TarLimits {
   readonly layer: number
   readonly image: number
   /** Total bytes of the files whose content is read. */
-  readonly keptBytes: number
+  readonly contentBytes: number
   /** The ratio of uncompressed to compressed bytes, checked after `ratioFrom` uncompressed bytes. */
   readonly ratio: number
   readonly ratioFrom: number
@@ -51,7 +51,7 @@ export const defaultUnpackLimits: UnpackLimits = {
   ...defaultTarLimits,
   layer: 256 * bytesPerMebibyte,
   image: 512 * bytesPerMebibyte,
-  keptBytes: 64 * bytesPerMebibyte,
+  contentBytes: 64 * bytesPerMebibyte,
   ratio: 200,
   ratioFrom: 16 * bytesPerMebibyte,
 }
@@ -73,9 +73,9 @@ export async function unpackLayers(
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
   // Also reads other files within the budget, because a link may point to them.
   const shouldRead = (path: string, size: number) => {
-    const fits = retainedBytes + size <= limits.keptBytes && (size <= limits.file || isWanted(path))
+    const fits = retainedBytes + size <= limits.contentBytes && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path))
-      throw createRejectedImageError(`the files total more than ${limits.keptBytes} bytes`)
+      throw createRejectedImageError(`the files total more than ${limits.contentBytes} bytes`)
     if (fits) retainedBytes += size
     return fits
   }

@@ -362,7 +362,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
       root,
       csvs,
       own,
-      // The first name whose ClusterServiceVersion has not succeeded; -1 if all have.
+      // The first name without a succeeded ClusterServiceVersion; -1 if all have one.
       open: own.findIndex((csv) => getStringAtPath(csv?.status, 'phase') !== 'Succeeded'),
       isInstalled: getStringAtPath(this.find(queries.subscription)?.status, 'installedCSV') === root,
       before,

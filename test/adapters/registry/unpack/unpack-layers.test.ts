@@ -275,7 +275,7 @@ describe('rejected with a reason', () => {
     })
   })
   test('files with a total size over the limit', async () => {
-    const limits = { ...defaultUnpackLimits, keptBytes: 1000 }
+    const limits = { ...defaultUnpackLimits, contentBytes: 1000 }
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
     await expect(unpackLayers([compressLayer(archive)], bundleDirectoryNames, limits)).rejects.toMatchObject({
       message: expect.stringContaining('1000'),
