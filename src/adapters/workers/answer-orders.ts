@@ -40,9 +40,16 @@ export function serveWorkerRequests<Order, Answer>(
       return
     }
     void (async () => {
+      let isOver = false
+      // What an order leaves running must not call: the parent would end the process, or answer for the next order.
+      const callDuringOrder: ParentProcessRequestSender = (request) =>
+        isOver ? Promise.reject(new Error('the order has ended')) : call(request)
       try {
+        const answer = await work(message.order, callDuringOrder)
+        isOver = true
+        calls.clear()
         // Failing to serialize the answer is a failure, too.
-        send({ answer: await work(message.order, call) })
+        send({ answer })
       } catch (error) {
         send({ failure: String(error) })
       }

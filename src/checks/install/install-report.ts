@@ -180,10 +180,7 @@ function truncateInstallSummaryText(text: string): string {
     : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
 }
 
-/**
- * The fourteen requirements of RukPak's provisioner specification. Most describe a controller's behavior over time,
- * which only a cluster can show.
- */
+/** RukPak's fourteen requirements. Most describe a controller's behavior, which only a cluster can show. */
 export function createRukPakProvisionerChecklist(
   format: BundleFormat,
 ): readonly RukPakProvisionerRequirement[] {

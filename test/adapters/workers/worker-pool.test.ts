@@ -335,3 +335,9 @@ test('a prepared process runs the next job of its key, and is prepared once', as
   workerPool.prepare('third')
   expect(countChildren()).toBe(before + 2)
 })
+
+test('what an order leaves running can neither ask for the next order nor end the process', async () => {
+  const pid = await runJob({ kind: 'ask-late' })
+  expect(await runJob({ kind: 'late-result' })).toBe('Error: the order has ended')
+  expect(await readWorkerPid()).toBe(pid)
+})

@@ -25,9 +25,7 @@ export interface BundleManifests {
   readonly csv?: JsonChunkTree
 }
 
-/**
- * The manifests in the blob, or the ones that opm derives from `olm.csv.metadata`. They are the same in every channel.
- */
+/** The manifests in the blob, or those that opm derives from `olm.csv.metadata`; the same in every channel. */
 export function buildBundleManifests(content: ApiBundleFields, of: IndexedPackage): BundleManifests {
   const objects = content.objects.map((json): JsonChunkTree => [json])
   const csv = objects[content.csv] ?? buildStubCsv(content, of)

@@ -129,9 +129,7 @@ function linkBundlesAcrossChannels(
   })
 }
 
-/**
- * The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor.
- */
+/** The highest patch of each minor replaces the previous minor's, and skips the lower patches of its minor. */
 function linkBundlesWithinChannels(
   ascending: readonly SemverChannelBundle[],
   channels: Map<string, Map<string, WritableChannelEntry>>,
