@@ -7,9 +7,9 @@ export type TestWorkerJob =
   | { readonly kind: 'pid' }
   /** Asks the parent process, and waits for its answer. */
   | { readonly kind: 'ask' }
-  /** Asks after its end. The next job returns what became of it. */
+  /** Ends without asking. `ask-late` asks as this job. */
+  | { readonly kind: 'leave-running' }
   | { readonly kind: 'ask-late' }
-  | { readonly kind: 'late-result' }
   | { readonly kind: 'environment' }
   | { readonly kind: 'spin' }
   /** Appends a letter to the file, and dies of `signal` until there are more than `times` letters. */
@@ -21,7 +21,7 @@ export type TestWorkerJob =
   /** Responds when the file exists. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-let lateResult: Promise<unknown> | undefined
+let askLate: ((request: unknown) => Promise<unknown>) | undefined
 
 serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
   switch (job.kind) {
@@ -31,13 +31,11 @@ serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
       return process.pid
     case 'ask':
       return callBack('anything')
-    case 'ask-late':
-      lateResult = new Promise((resolve) => setTimeout(resolve, 1))
-        .then(() => callBack('anything'))
-        .catch(String)
+    case 'leave-running':
+      askLate = callBack
       return process.pid
-    case 'late-result':
-      return lateResult
+    case 'ask-late':
+      return askLate?.('anything').catch(String)
     case 'environment':
       return { ...process.env }
     case 'spin':

@@ -337,7 +337,7 @@ test('a prepared process runs the next job of its key, and is prepared once', as
 })
 
 test('what an order leaves running can neither ask for the next order nor end the process', async () => {
-  const pid = await runJob({ kind: 'ask-late' })
-  expect(await runJob({ kind: 'late-result' })).toBe('Error: the order has ended')
+  const pid = await runJob({ kind: 'leave-running' })
+  expect(await runJob({ kind: 'ask-late' })).toBe('Error: the order has ended')
   expect(await readWorkerPid()).toBe(pid)
 })
