@@ -1,6 +1,7 @@
 // Reads a commit's tree, parents, and time. Doesn't read the author and the signature, because they prove nothing, and
 // reads only messages that catalog-bot wrote.
 import pLimit from 'p-limit'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
   toCommitSha,
   toTreeSha,
@@ -9,6 +10,7 @@ import {
   toBlobSha,
   type BlobSha,
 } from '../../pull-request/ids.ts'
+import { LruMap } from '../lru-map.ts'
 import { GitError, catchTooLarge, isGitError } from './git-error.ts'
 import type { GitObjectReader } from './object-reader.ts'
 import type { GitRunner } from './run-git.ts'
@@ -44,6 +46,14 @@ type CommitMessageFields = Pick<IncomingCommit, 'isSigned' | 'closes'>
 /** Each read is a round trip to git. */
 const maxLinearHistoryCommits = 32
 
+/** Enough for some days of merges. They are cached, because they are read for each pull request. */
+const maxMovedBaseCommits = 200
+const maxCachedCommits = 10_000
+
+const getCommitCache = memoizePerObject(
+  (_objects: GitObjectReader) => new LruMap<CommitSha, CommitMetadata>(maxCachedCommits, () => 1),
+)
+
 export interface CommitMetadata {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
@@ -64,6 +74,8 @@ export async function readCommitMessage(objects: GitObjectReader, id: CommitSha)
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
 export async function readCommit(objects: GitObjectReader, id: CommitSha): Promise<CommitMetadata> {
+  const known = getCommitCache(objects).get(id)
+  if (known !== undefined) return known
   const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')
@@ -78,7 +90,9 @@ export async function readCommit(objects: GitObjectReader, id: CommitSha): Promi
   }
   const committer = headers.find((line) => line.startsWith('committer '))
   const time = Number(/> ?(\d{1,15}) [+-]\d+$/.exec(committer ?? '')?.[1] ?? 0)
-  return { tree: toTreeSha(tree), parents, time }
+  const commit = { tree: toTreeSha(tree), parents, time }
+  getCommitCache(objects).set(id, commit)
+  return commit
 }
 
 /** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
@@ -87,7 +101,8 @@ export async function findMergeBases(
   one: CommitSha,
   other: CommitSha,
 ): Promise<readonly CommitSha[]> {
-  if ((await readLinearHistory(objects, other, one)) !== undefined) return [one]
+  const linear = await readLinearHistory(objects, other, one)
+  if (linear !== undefined) return [linear.fork]
   const { stdout } = await git(['merge-base', '--all', one, other], { answers: [0, 1] })
   return splitLines(stdout).toSorted().map(toCommitSha)
 }
@@ -118,46 +133,64 @@ export async function listFirstParentChain(
   return splitLines(stdout).map(toCommitSha)
 }
 
+/** Where a head left its base, and the head's commits since then, newest first. */
+interface LinearHistory {
+  readonly fork: CommitSha
+  readonly line: readonly CommitSha[]
+}
+
 /**
- * The commits of a head in a straight line on its base, without starting merge-base and rev-list. Other histories are
- * left to git. From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the
- * last has `base`, so `base` is the best common ancestor. Undefined: no such short line.
+ * Finds where a head in a straight line left its base, without starting merge-base and rev-list. No commit of the line
+ * is in the base, so the fork is the only best common ancestor. Undefined: another or a longer history, left to git.
  */
 export async function readLinearHistory(
   objects: GitObjectReader,
   head: CommitSha,
   base: CommitSha,
-): Promise<readonly CommitSha[] | undefined> {
-  const line: CommitSha[] = []
+): Promise<LinearHistory | undefined> {
   try {
-    for (let at = head; at !== base;) {
-      if (line.length === maxLinearHistoryCommits) return undefined
+    const line: CommitSha[] = []
+    let at: CommitSha | undefined = head
+    while (at !== undefined && at !== base && line.length < maxLinearHistoryCommits) {
       line.push(at)
-      const { parents } = await readCommit(objects, at)
-      const [parent, ...more] = parents
-      if (parent === undefined || more.length > 0) return undefined
-      at = parent
+      const { parents }: CommitMetadata = await readCommit(objects, at)
+      at = parents.length === 1 ? parents[0] : undefined
     }
+    if (at === base) line.push(base)
+    const fork = await findNewestCommitInBase(objects, base, line)
+    return fork && { fork, line: line.slice(0, line.indexOf(fork)) }
   } catch (error) {
     // Let git report the error.
     if (isGitError(error)) return undefined
     throw error
   }
-  return line
 }
 
-/** Whether `ancestor` is on the first-parent chain of `tip`, close to `tip`. If not, Git may still find it elsewhere. */
-export async function isNearTip(
+/** Follows all parents of the base down to the line or below it. Undefined: not in the base, or too far away. */
+async function findNewestCommitInBase(
   objects: GitObjectReader,
-  tip: CommitSha,
-  ancestor: CommitSha,
-): Promise<boolean> {
-  let at: CommitSha | undefined = tip
-  for (let steps = 0; at !== undefined && steps < maxLinearHistoryCommits; steps++) {
-    if (at === ancestor) return true
-    ;[at] = (await readCommit(objects, at)).parents
+  base: CommitSha,
+  line: readonly CommitSha[],
+): Promise<CommitSha | undefined> {
+  const lineAndBelow = new Set(line)
+  let [below, belowTime] = [line.at(-1), Infinity]
+  const seen = new Set<CommitSha>()
+  const open = [base]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (seen.has(at)) continue
+    seen.add(at)
+    if (seen.size > maxMovedBaseCommits) return undefined
+    const { parents, time } = await readCommit(objects, at)
+    // A wrong time costs reads, and changes no result.
+    while (below !== undefined && belowTime > time && lineAndBelow.size < maxMovedBaseCommits) {
+      lineAndBelow.add(below)
+      const commit: CommitMetadata = await readCommit(objects, below)
+      belowTime = commit.time
+      ;[below] = commit.parents
+    }
+    if (!lineAndBelow.has(at)) open.push(...parents)
   }
-  return false
+  return line.find((commit) => seen.has(commit))
 }
 
 /**
@@ -170,8 +203,8 @@ export async function readIncomingCommits(
   base: CommitSha,
   head: CommitSha,
 ): Promise<IncomingCommits> {
-  const line = await readLinearHistory(objects, head, base)
-  const links = line ? buildParentsByCommit(line, base) : await readIncomingCommitParents(git, base, head)
+  const linear = await readLinearHistory(objects, head, base)
+  const links = linear ? buildParentsByCommit(linear) : await readIncomingCommitParents(git, base, head)
   if (links === undefined) return incompleteIncomingCommits
   const edits = await findCommitsEditingWorkflows({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
@@ -182,11 +215,8 @@ export async function readIncomingCommits(
   return { isWhole: true, commits, largeFiles }
 }
 
-function buildParentsByCommit(
-  line: readonly CommitSha[],
-  base: CommitSha,
-): ReadonlyMap<CommitSha, readonly CommitSha[]> {
-  return new Map(line.map((id, at) => [id, [line[at + 1] ?? base]]))
+function buildParentsByCommit({ line, fork }: LinearHistory): ReadonlyMap<CommitSha, readonly CommitSha[]> {
+  return new Map(line.map((id, at) => [id, [line[at + 1] ?? fork]]))
 }
 
 /** Each commit with its parents, children before them; undefined when there are too many. */
@@ -256,8 +286,7 @@ async function listBaseWorkflowTreeIds(
   base: CommitSha,
   merge: CommitSha,
 ): Promise<ReadonlySet<string | undefined>> {
-  const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
-  const bases = splitLines(stdout).map(toCommitSha)
+  const bases = await findMergeBases({ git, objects }, base, merge)
   return new Set((await readWorkflowTreeIds(objects, bases)).values())
 }
 

@@ -14,7 +14,7 @@ import {
   isOnFirstParentChain,
   findMergeBases,
   readIncomingCommits,
-  isNearTip,
+  readLinearHistory,
 } from './commits.ts'
 import { GitError } from './git-error.ts'
 import { createGitRunner, type GitRunner, readGitVersion } from './run-git.ts'
@@ -146,9 +146,12 @@ function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,
     messageOf: async (commit) => readCommitMessage(objects, toCommitSha(commit)),
     contains: async (commit, ancestor) => {
-      if (await isNearTip(objects, toCommitSha(commit), toCommitSha(ancestor)).catch(() => false)) return true
-      const args = ['merge-base', '--is-ancestor', toCommitSha(ancestor), toCommitSha(commit)]
-      return (await local(args, { answers: [0, 1] })).code === 0
+      const [tip, wanted] = [toCommitSha(commit), toCommitSha(ancestor)]
+      const above = await readLinearHistory(objects, tip, wanted)
+      if (above !== undefined) return above.fork === wanted
+      const missing = await readLinearHistory(objects, wanted, tip)
+      if (missing !== undefined) return missing.line.length === 0
+      return (await local(['merge-base', '--is-ancestor', wanted, tip], { answers: [0, 1] })).code === 0
     },
     mergeBases: async (one, other) =>
       findMergeBases({ git: local, objects }, toCommitSha(one), toCommitSha(other)),

@@ -1,13 +1,14 @@
 // A head in one straight line above its base is merged and described without git's help as git would have done it.
 import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
-import { isNearTip, readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
+import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
 import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
-import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
+import fc from '../../seeded.ts'
+import { createOriginRepository, createTemporaryDirectory, openAnonymousMirror } from './origin.ts'
 
 const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
@@ -35,39 +36,70 @@ afterAll(() => {
   temporaryDirectory.remove()
 })
 
-/** Asked of git without our closed ways: its own words. */
-const listCommitsWithGit = (base: CommitSha, head: CommitSha) =>
-  originRepository
-    .git(['rev-list', '--topo-order', head, `^${base}`])
-    .split('\n')
-    .filter(Boolean)
-
-test('a line is what git lists, and no other history is taken for one', async () => {
+test('git lists the same line above a moved base, and no other history is taken for one', async () => {
   const root = originRepository.commit({ a: '1' })
   const base = originRepository.commit({ a: '2' }, [root])
   const one = originRepository.commit({ a: '3' }, [base])
   const two = originRepository.commit({ a: '4' }, [one])
-  expect(await readLinearHistory(gitObjectReader, two, base)).toEqual(listCommitsWithGit(base, two))
-  expect(await readLinearHistory(gitObjectReader, base, base)).toEqual([])
-  const behind = originRepository.commit({ a: '5' }, [root])
-  const merge = originRepository.commit({ a: '6' }, [base, behind])
-  const other = originRepository.commit({ a: '7' })
-  for (const head of [behind, merge, other, root])
+  const moved = originRepository.commit({ a: '5' }, [base, originRepository.commit({ a: '6' }, [root])])
+  const merged = originRepository.commit({ a: '7' }, [moved, one])
+  for (const onto of [base, moved, merged])
+    for (const head of [two, one, base, root])
+      expect(await readLinearHistory(gitObjectReader, head, onto)).toEqual({
+        fork: originRepository.git(['merge-base', '--all', onto, head]),
+        line: originRepository
+          .git(['rev-list', head, `^${onto}`])
+          .split('\n')
+          .filter(Boolean),
+      })
+  for (const head of [merged, originRepository.commit({ a: '8' }), '1'.repeat(40) as CommitSha])
     expect(await readLinearHistory(gitObjectReader, head, base)).toBeUndefined()
-  expect(await readLinearHistory(gitObjectReader, '1'.repeat(40) as CommitSha, base)).toBeUndefined()
 })
 
-test('a commit is near the tip only if it was one of the last tips', async () => {
+test('a fork is the only common ancestor that git would name, in any history with any times', async () => {
+  const idOf = (index: number) => toCommitSha(String(index).padStart(40, '0'))
+  const someCommits = fc.array(fc.tuple(fc.array(fc.nat(11), { maxLength: 2 }), fc.nat(20)), {
+    maxLength: 12,
+  })
+  await fc.assert(
+    fc.asyncProperty(someCommits, async (commits) => {
+      const parents = commits.map(([wanted], index) => [...new Set(wanted)].filter((one) => one < index))
+      const reachable: Set<number>[] = []
+      for (const [index, own] of parents.entries())
+        reachable.push(new Set([index, ...own.flatMap((parent) => [...(reachable[parent] ?? [])])]))
+      const read = (id: string) => {
+        const lines = parents[Number(id)]?.map((parent) => `parent ${idOf(parent)}`) ?? []
+        const text = [`tree ${id}`, ...lines, `committer x <x> ${commits[Number(id)]?.[1]} +0000`, '', '']
+        return Promise.resolve({ type: 'commit', bytes: Buffer.from(text.join('\n')) })
+      }
+      const objects = { read, tipOf: () => Promise.resolve(undefined) }
+      for (const [base, inBase] of reachable.entries())
+        for (const [head, inHead] of reachable.entries()) {
+          const linear = await readLinearHistory(objects, idOf(head), idOf(base))
+          const common = [...inHead].filter((one) => inBase.has(one))
+          const best = common.filter((one) => !common.some((its) => its !== one && reachable[its]?.has(one)))
+          const line = [...inHead].filter((one) => !inBase.has(one)).sort((a, b) => b - a)
+          const isLine = line.every((one) => parents[one]?.length === 1)
+          expect(linear).toEqual(
+            isLine && best.length === 1 ? { fork: idOf(best[0] ?? 0), line: line.map(idOf) } : undefined,
+          )
+        }
+    }),
+  )
+})
+
+test('a commit contains exactly the commits that Git can reach from it', async () => {
   const root = originRepository.commit({ a: '1' })
   const head = originRepository.commit({ a: '2' }, [root])
   const later = originRepository.commit({ a: '3' }, [root])
   const tip = originRepository.commit({ a: '4' }, [later, head])
-  for (const commit of [tip, later, root]) expect(await isNearTip(gitObjectReader, tip, commit)).toBe(true)
-  for (const commit of [head, originRepository.commit({ a: '5' }, [tip])])
-    expect(await isNearTip(gitObjectReader, tip, commit)).toBe(false)
-  let last = tip
-  for (let count = 0; count < 32; count++) last = originRepository.commit({ a: `${count}` }, [last])
-  expect(await isNearTip(gitObjectReader, last, tip)).toBe(false)
+  const mirror = await openAnonymousMirror(directory, originRepository.url)
+  for (const commit of [root, head, later, tip, originRepository.commit({ a: '5' }, [tip, root])]) {
+    const below = originRepository.git(['rev-list', commit]).split('\n')
+    for (const other of [root, head, later, tip])
+      expect(await mirror.contains(commit, other)).toBe(below.includes(other))
+  }
+  await mirror.close()
 })
 
 test('a head above its base is merged into its own tree, and no git is started for it', async () => {
