@@ -102,85 +102,44 @@ export const chartValuesByCase = {
 export type ChartCase = keyof typeof chartValuesByCase
 
 /** Values that helm must reject, with what its message must name. */
-export const rejectedChartValues: readonly (readonly [what: string, values: object, named: string])[] = [
-  ['no image', {}, 'image.repository'],
-  ['a misspelled value', { image: chartImageValues, replicaCount: 2 }, 'replicaCount'],
-  [
-    'a misspelled nested value',
-    { image: chartImageValues, ingress: { enable: true } },
-    'ingress: Additional property enable',
-  ],
+const rejectedChartCases: readonly (readonly [what: string, values: object, named: string])[] = [
+  ['no image', { image: undefined }, 'image.repository'],
+  ['a misspelled value', { replicaCount: 2 }, 'replicaCount'],
+  ['a misspelled nested value', { ingress: { enable: true } }, 'ingress: Additional property enable'],
   [
     'two replicas without credentials',
-    { image: chartImageValues, replicas: 2, database: { existingSecret: 'postgres' } },
+    { replicas: 2, database: { existingSecret: 'postgres' } },
     'replicas: 2 requires credentials.existingSecret',
   ],
   [
     'two replicas without a database',
-    { image: chartImageValues, replicas: 2, credentials: chartCredentialsValues },
+    { replicas: 2, credentials: chartCredentialsValues },
     'replicas: 2 requires database.existingSecret',
   ],
   [
     'no volume for the credentials',
-    { image: chartImageValues, persistence: { enabled: false } },
+    { persistence: { enabled: false } },
     'persistence.enabled: false requires credentials.existingSecret',
   ],
-  [
-    'an ingress without a host',
-    { image: chartImageValues, ingress: { enabled: true } },
-    'requires ingress.host',
-  ],
-  [
-    'a public URL with a path',
-    { image: chartImageValues, publicUrl: 'https://bot.example/bot' },
-    'publicUrl',
-  ],
-  [
-    'a misspelled setting',
-    { image: chartImageValues, settings: { SWEEP_SECOND: 60 } },
-    'property SWEEP_SECOND is not allowed',
-  ],
-  [
-    'a setting out of range',
-    { image: chartImageValues, settings: { CONCURRENCY: 100 } },
-    'settings.CONCURRENCY',
-  ],
-  [
-    'a setting of the wrong type',
-    { image: chartImageValues, settings: { SWEEP_SECONDS: '1m' } },
-    'settings.SWEEP_SECONDS',
-  ],
-  [
-    'a setting that YAML reads as a boolean',
-    { image: chartImageValues, settings: { PAGES: false } },
-    'settings.PAGES',
-  ],
-  [
-    'a secret in the settings',
-    { image: chartImageValues, settings: { WEBHOOK_SECRET: 'in the clear' } },
-    'WEBHOOK_SECRET',
-  ],
-  [
-    'a sign-in secret in the settings',
-    { image: chartImageValues, settings: { CLIENT_SECRET: 'in the clear' } },
-    'CLIENT_SECRET',
-  ],
-  [
-    'a setting that the chart controls',
-    { image: chartImageValues, settings: { DATA_DIR: '/elsewhere' } },
-    'DATA_DIR',
-  ],
-  [
-    'an address that no probe reaches',
-    { image: chartImageValues, settings: { HOST: '127.0.0.1' } },
-    'property HOST',
-  ],
+  ['an ingress without a host', { ingress: { enabled: true } }, 'requires ingress.host'],
+  ['a public URL with a path', { publicUrl: 'https://bot.example/bot' }, 'publicUrl'],
+  ['a misspelled setting', { settings: { SWEEP_SECOND: 60 } }, 'property SWEEP_SECOND is not allowed'],
+  ['a setting out of range', { settings: { CONCURRENCY: 100 } }, 'settings.CONCURRENCY'],
+  ['a setting of the wrong type', { settings: { SWEEP_SECONDS: '1m' } }, 'settings.SWEEP_SECONDS'],
+  ['a setting that YAML reads as a boolean', { settings: { PAGES: false } }, 'settings.PAGES'],
+  ['a secret in the settings', { settings: { WEBHOOK_SECRET: 'in the clear' } }, 'WEBHOOK_SECRET'],
+  ['a sign-in secret in the settings', { settings: { CLIENT_SECRET: 'in the clear' } }, 'CLIENT_SECRET'],
+  ['a setting that the chart controls', { settings: { DATA_DIR: '/elsewhere' } }, 'DATA_DIR'],
+  ['an address that no probe reaches', { settings: { HOST: '127.0.0.1' } }, 'property HOST'],
   [
     'a volume that several pods share',
-    { image: chartImageValues, persistence: { accessModes: ['ReadWriteMany'] } },
+    { persistence: { accessModes: ['ReadWriteMany'] } },
     'persistence.accessModes',
   ],
 ]
+export const rejectedChartValues = rejectedChartCases.map(
+  ([what, values, named]) => [what, { image: chartImageValues, ...values }, named] as const,
+)
 
 /** Throws helm's message if it rejects the values. */
 export function renderChart(values: object): string {

@@ -10,37 +10,27 @@ import {
 const pushedCommitSha = 'a'.repeat(40)
 const unrelatedCommitSha = 'b'.repeat(40)
 
-/** As a push reports it: git's summary, and the text after `remote: `. */
-const createPushRejection = (...lines: string[]): MergeRejectionResponse => ({
-  by: 'push',
-  text: lines.join('\n'),
-})
-const createRulesetRejection = (...complaints: string[]): MergeRejectionResponse =>
-  createPushRejection(
+// Rejections, by their sender. A push reports git's summary, and the text after `remote: `.
+const byPush = (...lines: string[]): MergeRejectionResponse => ({ by: 'push', text: lines.join('\n') })
+const byRuleset = (...complaints: string[]): MergeRejectionResponse =>
+  byPush(
     '(push declined due to repository rule violations)',
     'error: GH013: Repository rule violations found for refs/heads/main.',
     'Review all repository rules at https://github.com/o/r/rules?ref=refs%2Fheads%2Fmain',
     '',
     ...complaints.flatMap((text) => [`- ${text}        `, '']),
   )
-const createBranchProtectionRejection = (...complaints: string[]): MergeRejectionResponse =>
-  createPushRejection(
+const byProtection = (...complaints: string[]): MergeRejectionResponse =>
+  byPush(
     '(protected branch hook declined)',
     'error: GH006: Protected branch update failed for refs/heads/main.',
     '',
     ...complaints.flatMap((text) => [`- ${text}`, '']),
   )
-const createRestMergeRejection = (status: number, message: string): MergeRejectionResponse => ({
-  by: 'rest',
-  status,
-  message,
-})
-const createRestRuleRejection = (status: number, ...says: string[]): MergeRejectionResponse =>
-  createRestMergeRejection(
-    status,
-    `Repository rule violations found\n\n${says.map((text) => `${text}\n\n`).join('')}`,
-  )
-const createGraphqlMergeRejection = (message: string, type?: string): MergeRejectionResponse => ({
+const byRest = (status: number, message: string): MergeRejectionResponse => ({ by: 'rest', status, message })
+const byRestRules = (status: number, ...says: string[]): MergeRejectionResponse =>
+  byRest(status, `Repository rule violations found\n\n${says.map((text) => `${text}\n\n`).join('')}`)
+const byGraphql = (message: string, type?: string): MergeRejectionResponse => ({
   by: 'graphql',
   errors: [{ type, message }],
 })
@@ -56,61 +46,33 @@ describe('a known rejection', () => {
     readonly (readonly [MergeRejectionResponse, string])[]
   > = {
     race: [
-      [
-        createRestMergeRejection(405, 'Base branch was modified. Review and try the merge again.'),
-        'Base branch was modified.',
-      ],
-      [
-        createRestMergeRejection(409, 'Head branch was modified. Review and try the merge again.'),
-        'Head branch was modified.',
-      ],
-      [createRestMergeRejection(422, 'Update is not a fast forward'), 'Update is not a fast forward'],
-      [createRestMergeRejection(422, 'Reference already exists'), 'Reference already exists'],
-      [
-        createGraphqlMergeRejection('Base branch was modified. Review and try the merge again.'),
-        'Base branch was modified.',
-      ],
-      [
-        createGraphqlMergeRejection(
-          'Expected branch to point to "aaaaaaa" but it did not. Pull and try again.',
-        ),
-        'Expected',
-      ],
-      [createGraphqlMergeRejection('A value is older than it was', 'STALE_DATA'), 'A value is older'],
-      [
-        createPushRejection("(cannot lock ref 'refs/heads/main': is at aaaaaaa but expected bbbbbbb)"),
-        'cannot lock ref',
-      ],
-      [createRestMergeRejection(422, "expected head sha didn't match current head ref."), 'expected head'],
-      [createRestMergeRejection(422, 'There are no new commits on the base branch.'), 'no new commits'],
+      [byRest(405, 'Base branch was modified. Review and try the merge again.'), 'Base branch was modified.'],
+      [byRest(409, 'Head branch was modified. Review and try the merge again.'), 'Head branch was modified.'],
+      [byRest(422, 'Update is not a fast forward'), 'Update is not a fast forward'],
+      [byRest(422, 'Reference already exists'), 'Reference already exists'],
+      [byGraphql('Base branch was modified. Review and try the merge again.'), 'Base branch was modified.'],
+      [byGraphql('Expected branch to point to "aaaaaaa" but it did not. Pull and try again.'), 'Expected'],
+      [byGraphql('A value is older than it was', 'STALE_DATA'), 'A value is older'],
+      [byPush("(cannot lock ref 'refs/heads/main': is at aaaaaaa but expected bbbbbbb)"), 'cannot lock ref'],
+      [byRest(422, "expected head sha didn't match current head ref."), 'expected head'],
+      [byRest(422, 'There are no new commits on the base branch.'), 'no new commits'],
     ],
     pull: [
+      [byRuleset('Required status check "ci" is expected.'), 'Required status check "ci" is expected.'],
       [
-        createRulesetRejection('Required status check "ci" is expected.'),
-        'Required status check "ci" is expected.',
-      ],
-      [
-        createRulesetRejection(
-          '3 of 3 required status checks are expected.',
-          'Required status check "cla" is expected.',
-        ),
+        byRuleset('3 of 3 required status checks are expected.', 'Required status check "cla" is expected.'),
         '3 of 3',
       ],
+      [byRuleset('2 of 5 required status checks have not succeeded: 1 expected and 1 failing.'), '2 of 5'],
+      [byRest(422, 'Required status check "bors" is pending.'), 'bors'],
+      [byRestRules(405, '6 of 6 required status checks are expected.'), '6 of 6'],
       [
-        createRulesetRejection('2 of 5 required status checks have not succeeded: 1 expected and 1 failing.'),
-        '2 of 5',
-      ],
-      [createRestMergeRejection(422, 'Required status check "bors" is pending.'), 'bors'],
-      [createRestRuleRejection(405, '6 of 6 required status checks are expected.'), '6 of 6'],
-      [
-        createBranchProtectionRejection(
-          'Required status check "ci. Changes must be made through the merge queue" is failing.',
-        ),
+        byProtection('Required status check "ci. Changes must be made through the merge queue" is failing.'),
         'ci.',
       ],
-      [createBranchProtectionRejection(approvalRequiredMessage), 'At least 1'],
+      [byProtection(approvalRequiredMessage), 'At least 1'],
       [
-        createPushRejection(
+        byPush(
           '(protected branch hook declined)',
           'error: GH006: Protected branch update failed for refs/heads/main.',
           `error: ${approvalRequiredMessage}`,
@@ -118,7 +80,7 @@ describe('a known rejection', () => {
         'At least 1',
       ],
       [
-        createPushRejection(
+        byPush(
           '(protected branch hook declined)',
           'error: GH006: Protected branch update failed for refs/heads/main.',
           'error: Changes have been requested.',
@@ -126,149 +88,110 @@ describe('a known rejection', () => {
         'Changes have',
       ],
       [
-        createRestRuleRejection(
-          405,
-          'At least 2 approving reviews are required by reviewers with write access.',
-        ),
+        byRestRules(405, 'At least 2 approving reviews are required by reviewers with write access.'),
         'At least 2',
       ],
       [
-        createRestRuleRejection(
-          405,
-          'A conversation must be resolved before this pull request can be merged.',
-        ),
+        byRestRules(405, 'A conversation must be resolved before this pull request can be merged.'),
         'A conversation',
       ],
+      [byRestRules(405, 'Waiting on code owner review from o/owners and/or carol.'), 'Waiting on code owner'],
+      [byRuleset('New changes require approval from someone other than the last pusher.'), 'New changes'],
       [
-        createRestRuleRejection(405, 'Waiting on code owner review from o/owners and/or carol.'),
-        'Waiting on code owner',
-      ],
-      [
-        createRulesetRejection('New changes require approval from someone other than the last pusher.'),
-        'New changes',
-      ],
-      [
-        createRulesetRejection('Code scanning is waiting for results from CodeQL for the commit aaaaaaa.'),
+        byRuleset('Code scanning is waiting for results from CodeQL for the commit aaaaaaa.'),
         'Code scanning',
       ],
+      [byRestRules(405, 'CodeQL has detected 2 alerts blocking this code from being merged'), 'CodeQL has'],
+      [byRuleset('Missing successful active production deployment.'), 'Missing'],
+      [byRest(405, 'Pull Request is not mergeable'), 'not mergeable'],
+      [byRest(405, 'Pull Request has merge conflicts'), 'conflicts'],
+      [byRest(409, 'Merge conflict'), 'Merge conflict'],
+      [byRest(405, 'Pull Request is still a draft'), 'draft'],
+      [byRest(405, "This branch can't be rebased"), 'rebased'],
       [
-        createRestRuleRejection(405, 'CodeQL has detected 2 alerts blocking this code from being merged'),
-        'CodeQL has',
-      ],
-      [createRulesetRejection('Missing successful active production deployment.'), 'Missing'],
-      [createRestMergeRejection(405, 'Pull Request is not mergeable'), 'not mergeable'],
-      [createRestMergeRejection(405, 'Pull Request has merge conflicts'), 'conflicts'],
-      [createRestMergeRejection(409, 'Merge conflict'), 'Merge conflict'],
-      [createRestMergeRejection(405, 'Pull Request is still a draft'), 'draft'],
-      [createRestMergeRejection(405, "This branch can't be rebased"), 'rebased'],
-      [
-        createRestMergeRejection(
+        byRest(
           403,
           'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission',
         ),
         'workflows',
       ],
       [
-        createPushRejection(
+        byPush(
           '(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission)',
         ),
         'x.yml',
       ],
-      [createRulesetRejection('GITHUB PUSH PROTECTION'), 'PUSH PROTECTION'],
+      [byRuleset('GITHUB PUSH PROTECTION'), 'PUSH PROTECTION'],
       [
-        createPushRejection(
+        byPush(
           '(pre-receive hook declined)',
           'error: GH001: Large files detected. You may want to try Git Large File Storage - https://git-lfs.github.com.',
           "error: File a.bin is 150.00 MB; this exceeds GitHub's file size limit of 100.00 MB",
         ),
         'a.bin',
       ],
-      [createGraphqlMergeRejection(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'), 'At least 1'],
+      [byGraphql(`Pull request ${approvalRequiredMessage}`, 'UNPROCESSABLE'), 'At least 1'],
       [
-        createGraphqlMergeRejection(
+        byGraphql(
           "Pull request Required workflow '✅ Validate Go Project' is not satisfied",
           'UNPROCESSABLE',
         ),
         'Validate Go',
       ],
-      [
-        createRestRuleRejection(
-          405,
-          "Required workflow 'x. Cannot update this protected ref' is not satisfied",
-        ),
-        'x.',
-      ],
-      [createRestMergeRejection(405, 'Merge already in progress'), 'in progress'],
-      [createRestMergeRejection(422, 'merge conflict between base and head'), 'conflict'],
-      [
-        createGraphqlMergeRejection('Pull request Pull request is in clean status', 'UNPROCESSABLE'),
-        'clean status',
-      ],
-      [createRestMergeRejection(405, 'Base branch requires signed commits.'), 'signed'],
+      [byRestRules(405, "Required workflow 'x. Cannot update this protected ref' is not satisfied"), 'x.'],
+      [byRest(405, 'Merge already in progress'), 'in progress'],
+      [byRest(422, 'merge conflict between base and head'), 'conflict'],
+      [byGraphql('Pull request Pull request is in clean status', 'UNPROCESSABLE'), 'clean status'],
+      [byRest(405, 'Base branch requires signed commits.'), 'signed'],
     ],
     branch: [
       [
-        createRestMergeRejection(
+        byRest(
           405,
           'Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub.',
         ),
         'Rebase merges',
       ],
+      [byGraphql('Pull request Auto merge is not allowed for this repository'), 'Auto merge'],
+      [byGraphql('Pull request Protected branch rules not configured for this branch'), 'Protected'],
+      [byGraphql('Pull request User is not authorized for this protected branch'), 'User is'],
+      [byGraphql('Enqueuer is not authorized to merge'), 'Enqueuer'],
+      [byRuleset(mergeQueueRequiredMessage), mergeQueueRequiredMessage],
+      [byRestRules(405, mergeQueueRequiredMessage), mergeQueueRequiredMessage],
+      [byRuleset('Changes must be made through a pull request.'), 'a pull request'],
+      [byRuleset('Cannot update this protected ref.'), 'Cannot update'],
+      [byProtection('Cannot change this locked branch'), 'locked'],
       [
-        createGraphqlMergeRejection('Pull request Auto merge is not allowed for this repository'),
-        'Auto merge',
-      ],
-      [
-        createGraphqlMergeRejection('Pull request Protected branch rules not configured for this branch'),
-        'Protected',
-      ],
-      [
-        createGraphqlMergeRejection('Pull request User is not authorized for this protected branch'),
-        'User is',
-      ],
-      [createGraphqlMergeRejection('Enqueuer is not authorized to merge'), 'Enqueuer'],
-      [createRulesetRejection(mergeQueueRequiredMessage), mergeQueueRequiredMessage],
-      [createRestRuleRejection(405, mergeQueueRequiredMessage), mergeQueueRequiredMessage],
-      [createRulesetRejection('Changes must be made through a pull request.'), 'a pull request'],
-      [createRulesetRejection('Cannot update this protected ref.'), 'Cannot update'],
-      [createBranchProtectionRejection('Cannot change this locked branch'), 'locked'],
-      [
-        createBranchProtectionRejection(
+        byProtection(
           "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
         ),
         "You're not authorized",
       ],
       [
-        createRestMergeRejection(
+        byRest(
           405,
           "You're not authorized to push to this branch. Visit https://docs.github.com/a/b for more information.",
         ),
         'not authorized',
       ],
-      [createRestMergeRejection(405, 'Merge commits are not allowed on this repository.'), 'Merge commits'],
-      [createRestMergeRejection(405, 'Squash merges are not allowed on this repository.'), 'Squash'],
-      [createGraphqlMergeRejection('Merge method squash merging is not allowed.'), 'squash'],
-      [createRestMergeRejection(403, 'Resource not accessible by integration'), 'Resource'],
-      [createGraphqlMergeRejection('Resource not accessible by integration', 'FORBIDDEN'), 'Resource'],
+      [byRest(405, 'Merge commits are not allowed on this repository.'), 'Merge commits'],
+      [byRest(405, 'Squash merges are not allowed on this repository.'), 'Squash'],
+      [byGraphql('Merge method squash merging is not allowed.'), 'squash'],
+      [byRest(403, 'Resource not accessible by integration'), 'Resource'],
+      [byGraphql('Resource not accessible by integration', 'FORBIDDEN'), 'Resource'],
       [
-        createRulesetRejection('Required status check "ci" was not set by the expected GitHub app.'),
+        byRuleset('Required status check "ci" was not set by the expected GitHub app.'),
         'expected GitHub app',
       ],
-      [createRulesetRejection('This branch must not contain merge commits.'), 'merge commits'],
-      [createRulesetRejection(signatureRequiredMessage), 'signatures'],
-      [createRulesetRejection('Required workflows must run on a pull request.'), 'workflows'],
+      [byRuleset('This branch must not contain merge commits.'), 'merge commits'],
+      [byRuleset(signatureRequiredMessage), 'signatures'],
+      [byRuleset('Required workflows must run on a pull request.'), 'workflows'],
       [
-        createPushRejection(
-          'the server returned HTTP 403',
-          'Permission to o/r.git denied to catalog-bot[bot].',
-        ),
+        byPush('the server returned HTTP 403', 'Permission to o/r.git denied to catalog-bot[bot].'),
         'Permission to',
       ],
       [
-        createPushRejection(
-          'the server returned HTTP 403',
-          'This repository was archived so it is read-only.',
-        ),
+        byPush('the server returned HTTP 403', 'This repository was archived so it is read-only.'),
         'archived',
       ],
     ],
@@ -288,9 +211,7 @@ describe('a known rejection', () => {
 
 describe('several reasons at once', () => {
   test('have the widest scope, and all are reported', () => {
-    expect(
-      classifyRejection(createRulesetRejection(approvalRequiredMessage, mergeQueueRequiredMessage)),
-    ).toMatchObject({
+    expect(classifyRejection(byRuleset(approvalRequiredMessage, mergeQueueRequiredMessage))).toMatchObject({
       scope: 'branch',
       reason: `${approvalRequiredMessage} ${mergeQueueRequiredMessage}`,
       isKnown: true,
@@ -298,33 +219,32 @@ describe('several reasons at once', () => {
     })
     // Classic protection writes them as one line.
     const combinedMessage = 'Required status check "ci. Build" is expected. Cannot change this locked branch'
-    expect(classifyRejection(createRestMergeRejection(405, combinedMessage))).toMatchObject({
+    expect(classifyRejection(byRest(405, combinedMessage))).toMatchObject({
       scope: 'branch',
       reason: combinedMessage,
     })
     expect(
       classifyRejection(
-        createRestMergeRejection(
-          405,
-          `${approvalRequiredMessage} Changes were requested by a reviewer with write access.`,
-        ),
+        byRest(405, `${approvalRequiredMessage} Changes were requested by a reviewer with write access.`),
       ),
     ).toMatchObject({ scope: 'pull', isKnown: true })
   })
 
   test('with an unknown one have the scope of the known one', () => {
-    expect(
-      classifyRejection(createRulesetRejection(approvalRequiredMessage, 'The moon must be full.')),
-    ).toMatchObject({ scope: 'pull', isKnown: false })
-    expect(
-      classifyRejection(createRulesetRejection('The moon must be full.', mergeQueueRequiredMessage)),
-    ).toMatchObject({ scope: 'branch', isKnown: false })
+    expect(classifyRejection(byRuleset(approvalRequiredMessage, 'The moon must be full.'))).toMatchObject({
+      scope: 'pull',
+      isKnown: false,
+    })
+    expect(classifyRejection(byRuleset('The moon must be full.', mergeQueueRequiredMessage))).toMatchObject({
+      scope: 'branch',
+      isKnown: false,
+    })
   })
 })
 
 describe('a rule about commits', () => {
   const listing = (says: string, ...commits: string[]): MergeRejectionResponse =>
-    createPushRejection(
+    byPush(
       '(push declined due to repository rule violations)',
       'error: GH013: Repository rule violations found for refs/heads/main.',
       `- ${says}`,
@@ -367,53 +287,47 @@ describe('a rule about commits', () => {
 
 describe('an unknown message', () => {
   test.each([
-    createRulesetRejection('The moon must be full.'),
-    createRestMergeRejection(422, 'Validation Failed'),
-    createRestMergeRejection(404, 'Not Found'),
-    createRestMergeRejection(405, ''),
-    createGraphqlMergeRejection('Something went wrong', 'INTERNAL'),
-    createPushRejection('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.'),
-    createPushRejection('(failure)'),
+    byRuleset('The moon must be full.'),
+    byRest(422, 'Validation Failed'),
+    byRest(404, 'Not Found'),
+    byRest(405, ''),
+    byGraphql('Something went wrong', 'INTERNAL'),
+    byPush('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.'),
+    byPush('(failure)'),
   ])('%j is about the pull request and reported as unknown', (rejection) => {
     expect(classifyRejection(rejection)).toMatchObject({ scope: 'pull', isKnown: false, retrySoon: false })
   })
 
   test('is reported as sanitized text, and is never empty', () => {
-    const hook = createPushRejection(
-      '(pre-receive hook declined)',
-      'Only on Tuesdays, says',
-      'the release team.',
-    )
+    const hook = byPush('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.')
     expect(classifyRejection(hook).reason).toBe('Only on Tuesdays, says the release team.')
-    expect(classifyRejection(createRestMergeRejection(405, ''))).toMatchObject({
+    expect(classifyRejection(byRest(405, ''))).toMatchObject({
       reason: 'GitHub returned HTTP 405 without a reason',
     })
-    expect(classifyRejection(createRestMergeRejection(422, 'a\u0000b\u202e\nc')).reason).toBe(
-      'a\ufffdb\ufffd c',
-    )
-    expect(classifyRejection(createRestMergeRejection(422, 'x'.repeat(10_000))).reason).toHaveLength(500)
+    expect(classifyRejection(byRest(422, 'a\u0000b\u202e\nc')).reason).toBe('a\ufffdb\ufffd c')
+    expect(classifyRejection(byRest(422, 'x'.repeat(10_000))).reason).toHaveLength(500)
   })
 })
 
 describe('names in a rejection are untrusted and do not affect its scope', () => {
   const bait = 'a`. Changes must be made through the merge queue.yml'
   test.each([
-    createRestMergeRejection(
+    byRest(
       403,
       `refusing to allow a GitHub App to create or update workflow \`.github/workflows/${bait}\` without \`workflows\` permission`,
     ),
-    createRestMergeRejection(
+    byRest(
       403,
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/a\nCannot update this protected ref.\nb` without `workflows` permission',
     ),
-    createPushRejection(
+    byPush(
       `(refusing to allow a GitHub App to create or update workflow \`.github/workflows/${bait}\` without \`workflows\` permission)`,
     ),
-    createPushRejection(
+    byPush(
       '(pre-receive hook declined)',
       `error: File x. Cannot update this protected ref. is 150.00 MB; this exceeds GitHub's file size limit of 100.00 MB`,
     ),
-    createPushRejection(
+    byPush(
       '(push declined due to repository rule violations)',
       '- GITHUB PUSH PROTECTION',
       '    Resolve the following violations before pushing again',
@@ -427,7 +341,7 @@ describe('names in a rejection are untrusted and do not affect its scope', () =>
 })
 
 test('a rejection that only expects checks is retried soon, but one with a failed check is not', () => {
-  const soon = (...complaints: string[]) => classifyRejection(createRulesetRejection(...complaints)).retrySoon
+  const soon = (...complaints: string[]) => classifyRejection(byRuleset(...complaints)).retrySoon
   expect(soon('Required status check "ci" is expected.')).toBe(true)
   expect(soon('2 of 2 required status checks are expected.')).toBe(true)
   expect(soon('Required status check "ci" is failing.')).toBe(false)

@@ -29,6 +29,10 @@ const pullOpenedPayload = JSON.stringify({
   pull_request: { number: 7 },
 })
 
+/** The jobs of a delivery of that repository. */
+const mapDelivery = (event: string, payload: object, appId?: number) =>
+  mapWebhookDeliveryToJobs(event, { ...webhookPayloadBase, ...payload }, appId)
+
 describe('the webhook endpoint', () => {
   let server: Server
   let url: string
@@ -282,36 +286,16 @@ describe('the jobs of a delivery', () => {
     'labeled',
     'unlabeled',
   ])('the action %s enqueues the pull request', (action) =>
-    expect(
-      mapWebhookDeliveryToJobs('pull_request', {
-        ...webhookPayloadBase,
-        action,
-        pull_request: { number: 3 },
-      }),
-    ).toEqual([pull(3)]),
+    expect(mapDelivery('pull_request', { action, pull_request: { number: 3 } })).toEqual([pull(3)]),
   )
   test('reviews and comments on a pull request enqueue it; a comment on an issue does not', () => {
+    expect(mapDelivery('pull_request_review', { action: 'submitted', pull_request: { number: 4 } })).toEqual([
+      pull(4),
+    ])
     expect(
-      mapWebhookDeliveryToJobs('pull_request_review', {
-        ...webhookPayloadBase,
-        action: 'submitted',
-        pull_request: { number: 4 },
-      }),
+      mapDelivery('issue_comment', { action: 'created', issue: { number: 4, pull_request: {} } }),
     ).toEqual([pull(4)])
-    expect(
-      mapWebhookDeliveryToJobs('issue_comment', {
-        ...webhookPayloadBase,
-        action: 'created',
-        issue: { number: 4, pull_request: {} },
-      }),
-    ).toEqual([pull(4)])
-    expect(
-      mapWebhookDeliveryToJobs('issue_comment', {
-        ...webhookPayloadBase,
-        action: 'created',
-        issue: { number: 4 },
-      }),
-    ).toEqual([])
+    expect(mapDelivery('issue_comment', { action: 'created', issue: { number: 4 } })).toEqual([])
   })
   test('ignores only comments that our App itself creates or edits', () => {
     const bot = { id: 41, type: 'Bot' }
@@ -319,11 +303,7 @@ describe('the jobs of a delivery', () => {
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
-      return mapWebhookDeliveryToJobs(
-        'issue_comment',
-        { ...webhookPayloadBase, action, issue, comment, sender },
-        3,
-      ).length
+      return mapDelivery('issue_comment', { action, issue, comment, sender }, 3).length
     }
     expect([countCommentJobs('created', bot, bot), countCommentJobs('edited', bot, bot)]).toEqual([0, 0])
     expect(countCommentJobs('deleted', bot, bot)).toBe(1)
@@ -339,28 +319,16 @@ describe('the jobs of a delivery', () => {
   })
 
   test('a re-run request enqueues its pull request, or a sweep if GitHub names none, as for forks', () => {
+    expect(mapDelivery('check_run', { action: 'rerequested', check_run: { pull_requests: [] } })).toEqual([
+      sweep,
+    ])
     expect(
-      mapWebhookDeliveryToJobs('check_run', {
-        ...webhookPayloadBase,
-        action: 'rerequested',
-        check_run: { pull_requests: [] },
-      }),
-    ).toEqual([sweep])
-    expect(
-      mapWebhookDeliveryToJobs('check_suite', {
-        ...webhookPayloadBase,
-        action: 'rerequested',
-        check_suite: { pull_requests: [{ number: 9 }] },
-      }),
+      mapDelivery('check_suite', { action: 'rerequested', check_suite: { pull_requests: [{ number: 9 }] } }),
     ).toEqual([pull(9)])
   })
   test('a review thread event enqueues its pull request', () =>
     expect(
-      mapWebhookDeliveryToJobs('pull_request_review_thread', {
-        ...webhookPayloadBase,
-        action: 'resolved',
-        pull_request: { number: 4 },
-      }),
+      mapDelivery('pull_request_review_thread', { action: 'resolved', pull_request: { number: 4 } }),
     ).toEqual([pull(4)]))
   test('only a passing check or status of another App counts for its commit, even on a fork', () => {
     const sha = '1'.repeat(40)
@@ -384,17 +352,14 @@ describe('the jobs of a delivery', () => {
       parsePassingCommitStatus('push', { ...webhookPayloadBase, sha }),
     ]).toEqual([undefined, undefined])
     expect(
-      mapWebhookDeliveryToJobs('check_run', {
-        ...webhookPayloadBase,
+      mapDelivery('check_run', {
         action: 'completed',
         check_run: { name: 'build', pull_requests: [{ number: 9 }] },
       }),
     ).toEqual([])
   })
   test('a push enqueues its branch and a sweep, except for tags and temporary branches', () => {
-    expect(
-      mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/heads/release/4.20' }),
-    ).toEqual([
+    expect(mapDelivery('push', { ref: 'refs/heads/release/4.20' })).toEqual([
       {
         kind: 'branch',
         installation: 5,
@@ -403,16 +368,14 @@ describe('the jobs of a delivery', () => {
       },
       sweep,
     ])
-    expect(mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/tags/v1' })).toEqual([])
+    expect(mapDelivery('push', { ref: 'refs/tags/v1' })).toEqual([])
     // Branches on which merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
       'gh-readonly-queue/main/pr-7-0123',
     ])
-      expect(
-        mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${passing}` }),
-      ).toEqual([])
+      expect(mapDelivery('push', { ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation event enqueues a sweep of its repositories', () => {
     const payload = {
@@ -452,28 +415,14 @@ describe('the jobs of a delivery', () => {
 })
 
 test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that the store cannot hold enqueues no job: %j', (bad) => {
-  const of = (name: string, login: string) => ({
-    ...webhookPayloadBase,
-    repository: { name, owner: { login } },
-  })
+  const of = (name: string, login: string) => ({ repository: { name, owner: { login } } })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(
-      mapWebhookDeliveryToJobs('pull_request', {
-        ...repository,
-        action: 'opened',
-        pull_request: { number: 7 },
-      }),
+      mapDelivery('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
     ).toEqual([])
-  expect(mapWebhookDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${bad}` })).toEqual([])
-  expect(
-    mapWebhookDeliveryToJobs('workflow_run', { ...webhookPayloadBase, workflow_run: { head_branch: bad } }),
-  ).toEqual([])
-  expect(
-    mapWebhookDeliveryToJobs('merge_group', {
-      ...webhookPayloadBase,
-      merge_group: { base_ref: `refs/heads/${bad}` },
-    }),
-  ).toEqual([])
+  expect(mapDelivery('push', { ref: `refs/heads/${bad}` })).toEqual([])
+  expect(mapDelivery('workflow_run', { workflow_run: { head_branch: bad } })).toEqual([])
+  expect(mapDelivery('merge_group', { merge_group: { base_ref: `refs/heads/${bad}` } })).toEqual([])
   const repositories = [{ full_name: `coast/${bad}` }]
   const { installation } = webhookPayloadBase
   expect(mapWebhookDeliveryToJobs('installation', { action: 'created', installation, repositories })).toEqual(

@@ -100,23 +100,40 @@ describe('the rules of a branch', () => {
   const temporary = 'catalog-bot/tmp-0'
   const here = `${repositoryApiPath}/branches/rel%2F1`
 
+  type Reply = readonly [status: number, body: nock.Body, headers?: nock.ReplyHeaders]
+  const noRules: Reply = [200, []]
+  /** GitHub's replies to one reading. There are no rules, except these. */
+  function replyWith(replies: {
+    readonly rules?: Reply
+    readonly temporaryRules?: Reply
+    readonly branch: nock.Body
+    readonly protection?: Reply
+  }): nock.Scope {
+    const { rules = noRules, temporaryRules = noRules, protection } = replies
+    const replied = scope()
+      .get(rulesOf('rel/1'))
+      .reply(...rules)
+      .get(rulesOf(temporary))
+      .reply(...temporaryRules)
+      .get(here)
+      .reply(200, replies.branch)
+    return protection === undefined ? replied : replied.get(`${here}/protection`).reply(...protection)
+  }
+
   test('are read to the last page, and each ruleset is requested once', async () => {
     const rule = (context: string) => ({
       type: 'required_status_checks',
       parameters: { strict_required_status_checks_policy: false, required_status_checks: [{ context }] },
       ruleset_id: 3,
     })
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(200, [rule('a')], { link: `<${apiBaseUrl}/x?page=2>; rel="next"` })
+    replyWith({
+      rules: [200, [rule('a')], { link: `<${apiBaseUrl}/x?page=2>; rel="next"` }],
+      branch: branch({ enabled: false }),
+    })
       .get(rulesOf('rel/1', 2))
       .reply(200, [rule('b')])
       .get(`${repositoryApiPath}/rulesets/3`)
       .reply(200, { name: 'x', current_user_can_bypass: 'never' })
-      .get(rulesOf(temporary))
-      .reply(200, [])
-      .get(here)
-      .reply(200, branch({ enabled: false }))
     expect(await read()).toMatchObject({
       checks: { required: [{ name: 'a' }, { name: 'b' }] },
       mergeMethods: ['merge', 'squash'],
@@ -125,21 +142,13 @@ describe('the rules of a branch', () => {
   })
 
   test('of a server without rulesets come from branch protection, and the gap is reported', async () => {
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(404, { message: 'Not Found' })
-      .get(rulesOf(temporary))
-      .reply(404, { message: 'Not Found' })
-      .get(here)
-      .reply(
-        200,
-        branch({
-          enabled: true,
-          required_status_checks: { enforcement_level: 'everyone', contexts: ['ci'] },
-        }),
-      )
-      .get(`${here}/protection`)
-      .reply(200, { required_status_checks: { strict: true, contexts: ['ci'] } })
+    const required_status_checks = { enforcement_level: 'everyone', contexts: ['ci'] }
+    replyWith({
+      rules: [404, { message: 'Not Found' }],
+      temporaryRules: [404, { message: 'Not Found' }],
+      branch: branch({ enabled: true, required_status_checks }),
+      protection: [200, { required_status_checks: { strict: true, contexts: ['ci'] } }],
+    })
     expect(await read()).toMatchObject({
       checks: { required: [{ name: 'ci' }], strict: true },
       unread: [
@@ -149,20 +158,15 @@ describe('the rules of a branch', () => {
   })
 
   test("apply if the App's bypass permission is unknown, and the gap is reported", async () => {
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(200, [
-        { type: 'update', ruleset_id: 3 },
-        { type: 'required_signatures', ruleset_id: 4 },
-      ])
+    const rules = [
+      { type: 'update', ruleset_id: 3 },
+      { type: 'required_signatures', ruleset_id: 4 },
+    ]
+    replyWith({ rules: [200, rules], branch: branch(undefined, false) })
       .get(`${repositoryApiPath}/rulesets/3`)
       .reply(403, { message: 'Resource not accessible by integration' })
       .get(`${repositoryApiPath}/rulesets/4`)
       .reply(200, { name: 'x' })
-      .get(rulesOf(temporary))
-      .reply(200, [])
-      .get(here)
-      .reply(200, branch(undefined, false))
     expect(await read()).toMatchObject({
       closedToUs: true,
       signatures: true,
@@ -174,20 +178,18 @@ describe('the rules of a branch', () => {
   })
 
   test('that differ from the documentation are reported, not omitted', async () => {
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(200, [
-        { type: 'brand_new' },
-        { type: 'pull_request', parameters: { required_approving_review_count: '1' } },
-        { type: 'required_status_checks' },
-        { type: 'merge_queue' },
-      ])
-      .get(rulesOf(temporary))
-      .reply(200, { odd: true })
-      .get(here)
-      .reply(200, branch({ enabled: true }))
-      .get(`${here}/protection`)
-      .reply(200, { required_linear_history: { enabled: true }, brand_new_too: { enabled: true } })
+    const rules = [
+      { type: 'brand_new' },
+      { type: 'pull_request', parameters: { required_approving_review_count: '1' } },
+      { type: 'required_status_checks' },
+      { type: 'merge_queue' },
+    ]
+    replyWith({
+      rules: [200, rules],
+      temporaryRules: [200, { odd: true }],
+      branch: branch({ enabled: true }),
+      protection: [200, { required_linear_history: { enabled: true }, brand_new_too: { enabled: true } }],
+    })
     expect(await read()).toMatchObject({
       others: ['brand_new', 'brand_new_too', 'pull_request', 'required_status_checks'],
       mergeQueue: true,
@@ -197,31 +199,16 @@ describe('the rules of a branch', () => {
   })
 
   test("that the owner's plan does not include are empty", async () => {
-    const upgrade = {
-      message: 'Upgrade to GitHub Pro or make this repository public to enable this feature.',
-    }
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(403, upgrade)
-      .get(rulesOf(temporary))
-      .reply(403, upgrade)
-      .get(here)
-      .reply(200, branch(undefined))
-      .get(`${here}/protection`)
-      .reply(403, upgrade)
+    const upgrade: Reply = [
+      403,
+      { message: 'Upgrade to GitHub Pro or make this repository public to enable this feature.' },
+    ]
+    replyWith({ rules: upgrade, temporaryRules: upgrade, branch: branch(undefined), protection: upgrade })
     expect(await read()).toMatchObject({ others: [], unread: [] })
   })
 
   test('without a branch protection have no gap', async () => {
-    scope()
-      .get(rulesOf('rel/1'))
-      .reply(200, [])
-      .get(rulesOf(temporary))
-      .reply(200, [])
-      .get(here)
-      .reply(200, branch(undefined))
-      .get(`${here}/protection`)
-      .reply(404, { message: 'Branch not protected' })
+    replyWith({ branch: branch(undefined), protection: [404, { message: 'Branch not protected' }] })
     expect((await read()).unread).toEqual([])
   })
 
@@ -232,15 +219,7 @@ describe('the rules of a branch', () => {
   ])(
     'under a protection that is also hidden from GraphQL (%s) are reported as unread',
     async (status, answer) => {
-      scope()
-        .get(rulesOf('rel/1'))
-        .reply(200, [])
-        .get(rulesOf(temporary))
-        .reply(200, [])
-        .get(here)
-        .reply(200, branch({ enabled: true }))
-        .get(`${here}/protection`)
-        .reply(404, { message: 'Not Found' })
+      replyWith({ branch: branch({ enabled: true }), protection: [404, { message: 'Not Found' }] })
         .post('/api/graphql')
         .reply(status, answer)
       expect((await read()).unread).toEqual([expect.stringContaining('administration: read')])

@@ -60,7 +60,7 @@ for (const { claim, catalog, subscriptions, gives } of resolverCases) {
   if (isSame) matchingResolverCaseCount++
 }
 console.log(
-  `${matchingResolverCaseCount} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`,
+  `${matchingResolverCaseCount} of the ${resolverCases.length} cases of resolver-cases.yaml are as OLM has them`,
 )
 const resolutionCountByOutcome = new Map<string, number>()
 let printedDifferenceCount = 0

@@ -9,6 +9,7 @@ import {
   approvePullAsBob,
   createCiStatusSetter,
   createExpectedMergeResult,
+  createResultAfterFix,
   botCheckNames,
   forcePushPullHead,
   type MergeTableRow,
@@ -69,12 +70,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: (it) => addRecommendedRulesets(it, { required_approving_review_count: 1 }),
     push: approvalRequiredMessage,
     api: { merge: approvalRequiredMessage },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/approv/i],
-      fix: approvePullAsBob,
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix([/approv/i], approvePullAsBob, 'push'),
   },
   {
     name: 'our checks and green CI are required, and the head is behind',
@@ -120,12 +116,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       ]),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'expected' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/up to date|behind|update|contain/i],
-      fix: forcePushPullHead,
-      then: createExpectedMergeResult('linear'),
-    },
+    bot: createResultAfterFix([/up to date|behind|update|contain/i], forcePushPullHead, 'linear'),
   },
   {
     name: 'signatures and our checks, and the head is signed',
@@ -236,12 +227,11 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: [] } }),
     push: "You're not authorized to push to this branch.",
     api: { merge: "You're not authorized to push to this branch." },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
-      fix: createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix(
+      [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
+      createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
+      'push',
+    ),
   },
   {
     name: 'classic: an approval that a push ends is there, our checks on an up-to-date branch',
@@ -262,12 +252,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     }),
     push: approvalRequiredMessage,
     api: { merge: approvalRequiredMessage },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/approv/i],
-      fix: approvePullAsBob,
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix([/approv/i], approvePullAsBob, 'push'),
   },
   {
     name: 'classic: linear history',

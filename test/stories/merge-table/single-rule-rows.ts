@@ -8,6 +8,7 @@ import {
   approvePullAsBob,
   createCiStatusSetter,
   createExpectedMergeResult,
+  createResultAfterFix,
   botCheckNames,
   forcePushPullHead,
   type MergeTableRowPull,
@@ -15,6 +16,8 @@ import {
   type MergeTableRowRepository,
 } from './table-row.ts'
 
+const approvePullAsCarol = ({ github, pull }: MergeTableRowPull): unknown =>
+  github.review(pull, 'carol', 'approve')
 const missingRequiredCheckMessage = 'is expected'
 const approvalRequiredMessage = 'At least 1 approving review is required by reviewers with write access.'
 const createBranchRuleSetter =
@@ -123,15 +126,14 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     set: requireCheckFromApp('otherApp'),
     push: 'was not set by the expected GitHub app',
     api: { merge: 'was not set by the expected GitHub app' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/catalog-bot \/ validation/, /App/i],
-      fix: (it) => {
+    bot: createResultAfterFix(
+      [/catalog-bot \/ validation/, /App/i],
+      (it) => {
         removeAllRulesets(it)
         return requireCheckFromApp('app')(it)
       },
-      then: createExpectedMergeResult('push'),
-    },
+      'push',
+    ),
   },
   {
     name: 'our checks are required on an up-to-date branch, and the head is behind',
@@ -173,15 +175,15 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     before: createCiStatusSetter('success'),
     push: missingRequiredCheckMessage,
     api: { merge: missingRequiredCheckMessage },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/\bci\b/, /up to date|behind|update|contain/i],
-      fix: async (it) => {
+    bot: createResultAfterFix(
+      [/\bci\b/, /up to date|behind|update|contain/i],
+      async (it) => {
         await forcePushPullHead(it)
         await createCiStatusSetter('success')(it)
       },
-      then: createExpectedMergeResult('push', 'merge'),
-    },
+      'push',
+      'merge',
+    ),
   },
   {
     name: 'CI is required and has not run yet',
@@ -192,12 +194,7 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     behind: false,
     push: missingRequiredCheckMessage,
     api: { merge: missingRequiredCheckMessage },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/\bci\b/],
-      fix: createCiStatusSetter('success'),
-      then: createExpectedMergeResult('push', 'merge'),
-    },
+    bot: createResultAfterFix([/\bci\b/], createCiStatusSetter('success'), 'push', 'merge'),
   },
   {
     name: 'CI is required and failed',
@@ -207,12 +204,7 @@ const requiredCheckRows: readonly MergeTableRow[] = [
     before: createCiStatusSetter('failure'),
     push: missingRequiredCheckMessage,
     api: { merge: 'is failing' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/\bci\b/],
-      fix: createCiStatusSetter('success'),
-      then: createExpectedMergeResult('merge'),
-    },
+    bot: createResultAfterFix([/\bci\b/], createCiStatusSetter('success'), 'merge'),
   },
   {
     name: 'CI is required and runs on our temporary branches, too',
@@ -253,12 +245,7 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     set: createBranchRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
     push: approvalRequiredMessage,
     api: { merge: approvalRequiredMessage },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/approv/i],
-      fix: approvePullAsBob,
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix([/approv/i], approvePullAsBob, 'push'),
   },
   {
     name: 'an approval ends with the next push, and the merge is the one that GitHub makes',
@@ -291,12 +278,7 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     before: approvePullAsBob,
     push: 'Waiting on code owner review from carol.',
     api: { merge: 'Waiting on code owner review from carol.' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/code owner|carol/i],
-      fix: ({ github, pull }) => github.review(pull, 'carol', 'approve'),
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix([/code owner|carol/i], approvePullAsCarol, 'push'),
   },
   {
     name: 'one reviewer requests changes although another approves',
@@ -309,12 +291,7 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     },
     push: 'Changes have been requested.',
     api: { merge: 'Changes have been requested.' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/approv|review/i],
-      fix: ({ github, pull }) => github.review(pull, 'carol', 'approve'),
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix([/approv|review/i], approvePullAsCarol, 'push'),
   },
   {
     name: 'a conversation is open',
@@ -324,12 +301,11 @@ const pullRequestRuleRows: readonly MergeTableRow[] = [
     before: ({ github, pull }) => github.openConversation(pull),
     push: 'A conversation must be resolved',
     api: { merge: 'A conversation must be resolved' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/conversation/i],
-      fix: ({ github, pull }) => github.resolveConversation(pull),
-      then: createExpectedMergeResult('push'),
-    },
+    bot: createResultAfterFix(
+      [/conversation/i],
+      ({ github, pull }) => github.resolveConversation(pull),
+      'push',
+    ),
   },
 ]
 
@@ -342,17 +318,14 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     set: createBranchRuleSetter({ type: 'update' }),
     push: 'Cannot update this protected ref.',
     api: { merge: 'Cannot update this protected ref.' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [
-        /bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict|listed users/i,
-      ],
-      fix: (it) => {
+    bot: createResultAfterFix(
+      [/bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict|listed users/i],
+      (it) => {
         removeAllRulesets(it)
         return restrictBranchUpdates('always')(it)
       },
-      then: createExpectedMergeResult('push'),
-    },
+      'push',
+    ),
   },
   {
     name: 'the App alone may update the branch',
@@ -406,12 +379,11 @@ const mergeMethodRows: readonly MergeTableRow[] = [
       squash: 'not allowed',
       rebase: 'not allowed',
     },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/linear|merge commit/i, /squash|rebase/i],
-      fix: ({ github, full }) => github.allowMergeMethods(full, { squash: true }),
-      then: createExpectedMergeResult('linear'),
-    },
+    bot: createResultAfterFix(
+      [/linear|merge commit/i, /squash|rebase/i],
+      ({ github, full }) => github.allowMergeMethods(full, { squash: true }),
+      'linear',
+    ),
   },
   {
     name: 'squash is the only method that is allowed',
@@ -494,12 +466,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: requireWorkflow,
     push: "Required workflow 'ci' is not satisfied",
     api: { merge: "Required workflow 'ci' is not satisfied" },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/workflow/i],
-      fix: runRequiredWorkflow,
-      then: createExpectedMergeResult('merge'),
-    },
+    bot: createResultAfterFix([/workflow/i], runRequiredWorkflow, 'merge'),
   },
   {
     name: 'code scanning and deployments are required and there',
@@ -518,12 +485,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: requireScanAndDeployment,
     push: 'Code scanning is waiting for results from CodeQL',
     api: { merge: 'Missing successful active staging deployment.' },
-    bot: {
-      ends: 'waits',
-      textPatterns: [/scanning|deployment/i],
-      fix: addScanAndDeploymentResults,
-      then: createExpectedMergeResult('merge'),
-    },
+    bot: createResultAfterFix([/scanning|deployment/i], addScanAndDeploymentResults, 'merge'),
   },
   {
     name: 'a pull request edits a workflow, and the App may not',

@@ -82,6 +82,18 @@ export const createExpectedMergeResult = (...by: ObservedMergeMethod[]): Expecte
   by,
 })
 
+/** The bot reports what is missing, and merges after the fix. */
+export const createResultAfterFix = (
+  textPatterns: readonly RegExp[],
+  fix: (it: MergeTableRowPull) => unknown,
+  ...by: ObservedMergeMethod[]
+): ExpectedBlockedMergeResult => ({
+  ends: 'waits',
+  textPatterns,
+  fix,
+  then: createExpectedMergeResult(...by),
+})
+
 /** A user with write access approves Alice's pull request. */
 export const approvePullAsBob = ({ github, pull }: MergeTableRowPull): unknown =>
   github.review(pull, 'bob', 'approve')
