@@ -5,7 +5,6 @@ import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
 import {
   getTreeEntryPaths,
-  createPathListFilter,
   findPathsInDirectory,
   findTreeEntry,
   hasPathInDirectory,
@@ -15,7 +14,7 @@ import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha, type BlobSha, type TreeSha } from '../pull-request/ids.ts'
 import { catchTooLarge } from '../adapters/git/git-error.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
-import { resolveTreePath } from './linked-file.ts'
+import { filterSymlinkEntries, resolveTreePath } from './linked-file.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** Newest first. A package that no recent catalog has counts as new. */
@@ -94,8 +93,6 @@ async function resolveSymlinkedCatalogRoots(
   }
   return [...found.values()]
 }
-
-export const filterSymlinkEntries = createPathListFilter<TreePathEntry>(({ mode }) => mode === '120000')
 
 /** A placeholder: the entries may be those of any tree. */
 const placeholderTreeSha = toTreeSha('0'.repeat(40))

@@ -1,5 +1,7 @@
 // Resolves a symbolic link like a checkout's operating system: by segment, through links, within the tree.
+import type { PathChange, TreePathEntry } from '../pull-request/change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
+import { createPathListFilter } from '../pull-request/incremental-path-list.ts'
 import { catchTooLarge } from '../adapters/git/git-error.ts'
 import { decodePath } from '../adapters/git/parse-output.ts'
 import type { TreeReader } from '../ports/repository.ts'
@@ -130,4 +132,37 @@ async function readSymlinkTarget(
   const end = bytes.indexOf(0)
   const target = decodePath(end < 0 ? bytes : bytes.subarray(0, end))
   return target === '' || target.startsWith('/') ? undefined : target.split('/')
+}
+
+export const filterSymlinkEntries = createPathListFilter<TreePathEntry>(({ mode }) => mode === '120000')
+
+export interface ChangedSymlinksInput {
+  readonly base: TreeSha
+  readonly entries: readonly TreePathEntry[]
+  readonly result: TreeSha
+  readonly differing: ReadonlySet<string>
+}
+
+/**
+ * Finds files that change although their own entries don't: symbolic links on the base branch whose targets a change
+ * touches. New or edited links are ordinary differing paths, which the checks reject (T07). Sorted by path.
+ */
+export async function findChangedSymlinks(
+  repository: TreeReader,
+  { base, entries, result, differing }: ChangedSymlinksInput,
+): Promise<readonly PathChange[]> {
+  if (differing.size === 0) return []
+  const changes: PathChange[] = []
+  for (const { path, oid } of filterSymlinkEntries(entries)) {
+    if (differing.has(path)) continue
+    const before = await resolveSymlinkedFile(repository, base, '', path, oid)
+    const after = await resolveSymlinkedFile(repository, result, '', path, oid)
+    if (before.file === after.file) continue
+    changes.push({
+      path,
+      ...(before.file && { before: { mode: '100644', oid: before.file } }),
+      ...(after.file && { after: { mode: '100644', oid: after.file } }),
+    })
+  }
+  return changes
 }

@@ -9,11 +9,6 @@ import { formatSystemError } from './output.ts'
 
 const execFileAsync = promisify(execFile)
 
-export interface DefaultBaseBranch {
-  readonly revision: string
-  readonly name: string
-}
-
 /** Throws a readable error for other paths. */
 export async function requireGitRepository(directory: string): Promise<void> {
   if (!existsSync(directory)) throw new Error(`${directory}: no such directory`)
@@ -26,7 +21,7 @@ export async function requireGitRepository(directory: string): Promise<void> {
  * The default branch of `upstream` (the usual name for the origin of a fork), of `origin`, or of the first other remote. Without a
  * remote, the local `main` or `master`.
  */
-export async function findDefaultBaseBranch(directory: string): Promise<DefaultBaseBranch> {
+export async function findDefaultBaseBranch(directory: string) {
   const remotes = ((await runGit(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
   const remote = ['upstream', 'origin', remotes[0]].find(
     (name) => name !== undefined && remotes.includes(name),

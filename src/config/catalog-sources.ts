@@ -1,6 +1,7 @@
 // The settings for releasing bundle directories: the image name of each, and whether catalog-bot opens the pull request that
 // adds the bundle to catalogs.
 import { z } from 'zod'
+import { disabledByDefault, section } from './setting-schemas.ts'
 
 /** A placeholder such as `{version}` matches any part of one directory or file name. */
 export const pathPlaceholderPattern = /\{([A-Za-z][A-Za-z0-9]*)\}/g
@@ -65,14 +66,12 @@ export const bundleImageSchema = z
     'Name of the image that is built from a bundle directory, such as `quay.io/org/{package}:{version}`. `{package}` is the directory in `operators/`, and `{version}` is the name of the bundle’s directory. Until the image is built, comments show this name. Without `bundles.image`, comments show a name in `not-built.invalid`.',
   )
 
-export const bundleReleaseSchema = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Whether catalog-bot opens a pull request that adds a merged bundle to the templates and catalogs in its `release-config.yaml`. catalog-bot waits until the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
-      ),
+export const bundleReleaseSchema = section(
+  'Settings for the pull requests that add merged bundle directories to catalogs.',
+  {
+    enabled: disabledByDefault(
+      'Whether catalog-bot opens a pull request that adds a merged bundle to the templates and catalogs in its `release-config.yaml`. catalog-bot waits until the bundle image is in the registry. This setting applies to directories that are merged after you enable it. Requires `bundles.image`.',
+    ),
     wait: z
       .string()
       .regex(/^[1-9][0-9]{0,2}[hd]$/, 'must be a number of hours or days, such as 12h or 2d')
@@ -80,9 +79,8 @@ export const bundleReleaseSchema = z
       .describe(
         'How long catalog-bot waits for a bundle image before it reports the delay on the pull request that added the bundle directory. catalog-bot continues to check for the image until two weeks after the merge.',
       ),
-  })
-  .prefault({})
-  .describe('Settings for the pull requests that add merged bundle directories to catalogs.')
+  },
+)
 
 /**
  * The image of a bundle directory. Undefined if the names of its directories, which any pull request can choose, are not valid in

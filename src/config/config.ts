@@ -3,6 +3,15 @@
 // (docs/dev/threats.md#t49). The text comes only from the tip of the base branch. This file does not read it.
 import { isMap, isScalar, type Document } from 'yaml'
 import { z } from 'zod'
+import {
+  disabledByDefault,
+  durationOrOffSchema,
+  enabledByDefault,
+  optionalText,
+  requiredText,
+  textList,
+  section,
+} from './setting-schemas.ts'
 import { createFinding, ruleSuiteNames } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { automationSchema, requiredChecksSchema, mergeMessageSchema } from './merge-settings.ts'
@@ -38,10 +47,9 @@ export const configSchema = z.strictObject({
   catalogs: z
     .array(
       z.strictObject({
-        path: z
-          .string()
-          .min(1)
-          .describe('Path to a directory that contains one catalog, relative to the root of the repository.'),
+        path: requiredText(
+          'Path to a directory that contains one catalog, relative to the root of the repository.',
+        ),
         version: z.string().optional().describe('Platform version that the catalog is for, such as "4.20".'),
       }),
     )
@@ -50,56 +58,40 @@ export const configSchema = z.strictObject({
       'Catalogs in the repository. If empty, catalog-bot finds the catalogs based on the repository layout.',
     ),
   templates: templatesSchema,
-  branches: z
-    .array(z.string().min(1))
-    .default([])
-    .describe(
-      'Globs for branches that contain catalogs, in addition to the default branch. catalog-bot reads this setting from the default branch.',
+  branches: textList(
+    'Globs for branches that contain catalogs, in addition to the default branch. catalog-bot reads this setting from the default branch.',
+  ),
+  owners: section('Owners and maintainers.', {
+    sources: z
+      .array(z.enum(ownerSourceNames))
+      .default([...ownerSourceNames])
+      .describe('Owner files to read. The owners of a package are the union of the owners in these files.'),
+    packages: z
+      .record(z.string(), z.array(z.string().min(1)))
+      .default({})
+      .describe(
+        'Owners of each package. Each key is the name of a package or its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
+      ),
+    maintainers: textList(
+      'Users and teams who maintain the repository, in addition to those in `config.yaml`.',
     ),
-  owners: z
-    .strictObject({
-      sources: z
-        .array(z.enum(ownerSourceNames))
-        .default([...ownerSourceNames])
-        .describe('Owner files to read. The owners of a package are the union of the owners in these files.'),
-      packages: z
-        .record(z.string(), z.array(z.string().min(1)))
-        .default({})
-        .describe(
-          'Owners of each package. Each key is the name of a package or its directory. An owner is a login, a login with an account ID (`login:id`), or a team (`organization/team`).',
-        ),
-      maintainers: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Users and teams who maintain the repository, in addition to those in `config.yaml`.'),
-      maintainerRoles: z
-        .array(z.enum(['admin', 'maintain', 'write']))
-        .default(['admin', 'maintain'])
-        .describe(
-          'Repository roles that make a user a maintainer. If empty, only listed users and teams are maintainers.',
-        ),
-    })
-    .prefault({})
-    .describe('Owners and maintainers.'),
+    maintainerRoles: z
+      .array(z.enum(['admin', 'maintain', 'write']))
+      .default(['admin', 'maintain'])
+      .describe(
+        'Repository roles that make a user a maintainer. If empty, only listed users and teams are maintainers.',
+      ),
+  }),
   permissions: permissionsSchema,
   automation: automationSchema,
-  approvals: z
-    .strictObject({
-      carryOver: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Whether an `/approve` comment remains valid after a push that does not change any of the files that the approval covers. Reviews never remain valid after a push. Changing the configuration or the base branch of the pull request still ends the approval.',
-        ),
-      confirmUnknownPushes: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Whether the author, an owner, or a maintainer must confirm a commit if catalog-bot does not know who pushed it. This setting also applies to pull requests without a known pusher. A commit that another user pushed always requires confirmation, unless that user could approve the entire change.',
-        ),
-    })
-    .prefault({})
-    .describe('Validity of approvals.'),
+  approvals: section('Validity of approvals.', {
+    carryOver: disabledByDefault(
+      'Whether an `/approve` comment remains valid after a push that does not change any of the files that the approval covers. Reviews never remain valid after a push. Changing the configuration or the base branch of the pull request still ends the approval.',
+    ),
+    confirmUnknownPushes: disabledByDefault(
+      'Whether the author, an owner, or a maintainer must confirm a commit if catalog-bot does not know who pushed it. This setting also applies to pull requests without a known pusher. A commit that another user pushed always requires confirmation, unless that user could approve the entire change.',
+    ),
+  }),
   rules: z
     .record(
       z.string(),
@@ -108,10 +100,7 @@ export const configSchema = z.strictObject({
           severitySchema,
           z.strictObject({
             severity: severitySchema.optional(),
-            ignore: z
-              .array(z.string().min(1))
-              .default([])
-              .describe('Packages or path globs that the rule ignores.'),
+            ignore: textList('Packages or path globs that the rule ignores.'),
           }),
         ],
         'must be off, info, warning, or error, or a section with severity and ignore',
@@ -138,114 +127,74 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Requirements for bundles, both in repository directories and in images.'),
-  images: z
-    .strictObject({
-      registries: z
-        .array(z.string().min(1))
-        .default([])
+  images: section('Requirements for referenced images.', {
+    registries: textList(
+      'Allowed registries, as `host` or `host/path`. If empty, all registries are allowed. Hosts and path segments must match exactly.',
+    ),
+    platforms: textList(
+      'Platforms that every related image must support, such as `linux/amd64`. This setting does not apply to bundle images, which contain only files.',
+    ),
+    scan: section('Periodic scan of all images that the catalogs reference.', {
+      every: durationOrOffSchema
+        .default('24h')
         .describe(
-          'Allowed registries, as `host` or `host/path`. If empty, all registries are allowed. Hosts and path segments must match exactly.',
+          'How often catalog-bot looks up every image that the catalogs reference, in hours or days (`12h`, `7d`). `off` disables the scan.',
         ),
-      platforms: z
-        .array(z.string().min(1))
-        .default([])
-        .describe(
-          'Platforms that every related image must support, such as `linux/amd64`. This setting does not apply to bundle images, which contain only files.',
-        ),
-      scan: z
-        .strictObject({
-          every: z
-            .string()
-            .regex(
-              /^(?:off|[1-9][0-9]{0,3}[hd])$/,
-              'must be off, or a number of hours or days, such as 12h or 7d',
-            )
-            .default('24h')
-            .describe(
-              'How often catalog-bot looks up every image that the catalogs reference, in hours or days (`12h`, `7d`). `off` disables the scan.',
-            ),
-          issue: z
-            .boolean()
-            .default(true)
-            .describe('Whether catalog-bot lists missing images in an issue and keeps the issue up to date.'),
-          mentionOwners: z
-            .boolean()
-            .default(false)
-            .describe(
-              'Whether the issue mentions package owners, so that GitHub notifies them. If `false`, the names of owners are plain text.',
-            ),
-        })
-        .prefault({})
-        .describe('Periodic scan of all images that the catalogs reference.'),
-    })
-    .prefault({})
-    .describe('Requirements for referenced images.'),
-  install: z
-    .strictObject({
-      required: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Whether every package that a pull request changes must install successfully before catalog-bot merges the pull request. Otherwise, the check is informational and does not block the merge.',
-        ),
-      with: z
-        .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
-        .default([])
-        .describe(
-          'Targets that must be able to install packages. If empty, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles.',
-        ),
-      cluster: z
-        .enum(['off', 'asked', 'automatic'])
-        .default('off')
-        .describe(
-          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: catalog-bot installs them when a maintainer comments `/test-install`. `automatic`: catalog-bot also installs them when all checks have passed. The Operators under test run on that cluster.',
-        ),
-    })
-    .prefault({})
-    .describe('Simulated installation of the packages that a pull request changes.'),
-  merge: z
-    .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Whether catalog-bot merges pull requests automatically when they pass all checks, without a `/merge` comment.',
-        ),
-      blockingLabels: z
-        .array(z.string().min(1))
-        .default(['do-not-merge', 'hold'])
-        .describe('Labels that prevent catalog-bot from merging a pull request. No label can allow a merge.'),
-      method: z
-        .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
-        .default('auto')
-        .describe(
-          'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue merges.',
-        ),
-      message: mergeMessageSchema,
-      requires: requiredChecksSchema,
-    })
-    .prefault({})
-    .describe('Automatic merging.'),
+      issue: enabledByDefault(
+        'Whether catalog-bot lists missing images in an issue and keeps the issue up to date.',
+      ),
+      mentionOwners: disabledByDefault(
+        'Whether the issue mentions package owners, so that GitHub notifies them. If `false`, the names of owners are plain text.',
+      ),
+    }),
+  }),
+  install: section('Simulated installation of the packages that a pull request changes.', {
+    required: disabledByDefault(
+      'Whether every package that a pull request changes must install successfully before catalog-bot merges the pull request. Otherwise, the check is informational and does not block the merge.',
+    ),
+    with: z
+      .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
+      .default([])
+      .describe(
+        'Targets that must be able to install packages. If empty, OLM v0 must be able to install registry+v1 bundles, and RukPak must be able to install other bundles.',
+      ),
+    cluster: z
+      .enum(['off', 'asked', 'automatic'])
+      .default('off')
+      .describe(
+        'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: catalog-bot installs them when a maintainer comments `/test-install`. `automatic`: catalog-bot also installs them when all checks have passed. The Operators under test run on that cluster.',
+      ),
+  }),
+  merge: section('Automatic merging.', {
+    enabled: enabledByDefault(
+      'Whether catalog-bot merges pull requests automatically when they pass all checks, without a `/merge` comment.',
+    ),
+    blockingLabels: textList(
+      'Labels that prevent catalog-bot from merging a pull request. No label can allow a merge.',
+      ['do-not-merge', 'hold'],
+    ),
+    method: z
+      .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
+      .default('auto')
+      .describe(
+        'How pull requests are merged. `auto`: the best method that the branch rules allow. `push`: catalog-bot pushes the validated merge commit. `merge`, `squash`, `rebase`: GitHub merges with this method. `queue`: GitHub’s merge queue merges.',
+      ),
+    message: mergeMessageSchema,
+    requires: requiredChecksSchema,
+  }),
   comment: z
     .enum(commentPolicies)
     .default('always')
     .describe(
       'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if the author or a maintainer needs to act. `never`: results appear only in check runs. Approvals must be reviews, because `/approve` approves exactly what the comment shows.',
     ),
-  suggestions: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. Regardless of `suggestions`, the comment shows the fixes unless they are long.',
-    ),
+  suggestions: disabledByDefault(
+    'Whether catalog-bot also posts fixes as suggested changes on the changed lines, which the author can commit on GitHub. Regardless of `suggestions`, the comment shows the fixes unless they are long.',
+  ),
   rebuild: z
     .strictObject({
-      workflow: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('Workflow file to dispatch, such as `build-catalog.yml`.'),
-      event: z.string().min(1).optional().describe('Type of the `repository_dispatch` event to send.'),
+      workflow: optionalText('Workflow file to dispatch, such as `build-catalog.yml`.'),
+      event: optionalText('Type of the `repository_dispatch` event to send.'),
       webhook: z
         .url({ protocol: /^https?$/ })
         .max(2000)

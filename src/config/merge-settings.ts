@@ -1,6 +1,7 @@
 // Automation accounts and the changes that each of them can make without approval. All other changes of such an account follow
 // the permission table.
 import { z } from 'zod'
+import { requiredText, section } from './setting-schemas.ts'
 import { changeKindNames, type ChangeKind } from './change-kinds.ts'
 
 const mergeMessagePlaceholders = ['number', 'title', 'head', 'author'] as const
@@ -34,8 +35,9 @@ const createMergeMessageTemplateSchema = (maxLength: number) =>
         })
     })
 
-export const mergeMessageSchema = z
-  .strictObject({
+export const mergeMessageSchema = section(
+  'Merge commit message. By default, it contains the number, title, and head of the pull request.',
+  {
     title: createMergeMessageTemplateSchema(200)
       .refine((text) => !/[\r\n]/.test(text), 'must be a single line')
       .optional()
@@ -47,9 +49,8 @@ export const mergeMessageSchema = z
       .describe(
         'Body of the merge commit message. The body can contain the placeholders that the first line supports. catalog-bot always adds a line that identifies the head.',
       ),
-  })
-  .prefault({})
-  .describe('Merge commit message. By default, it contains the number, title, and head of the pull request.')
+  },
+)
 
 export type MergeMessageTemplate = z.output<typeof mergeMessageSchema>
 
@@ -65,7 +66,7 @@ export const requiredChecksSchema = z
         .int()
         .positive()
         .describe('ID of the App that reports the check. The app ID of GitHub Actions is 15368.'),
-      name: z.string().min(1).describe('Name of the check run, exactly as shown on GitHub.'),
+      name: requiredText('Name of the check run, exactly as shown on GitHub.'),
     }),
   )
   .max(50)

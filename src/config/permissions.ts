@@ -1,6 +1,7 @@
 // The permission table: who decides on which kind of change. Rows are roles, columns are kinds of change, and each cell specifies
 // who must agree. Each row has a minimum, so that, for example, a contributor can never make a change alone.
 import { z } from 'zod'
+import { section } from './setting-schemas.ts'
 import { changeKindDescriptions, changeKindNames, type ChangeKind } from './change-kinds.ts'
 
 /**
@@ -82,8 +83,9 @@ function createRolePermissionsSchema<Cell extends z.ZodEnum>(
  * The schema does not offer `alone` in three cases: for an owner's changes to the list of owners (docs/dev/threats.md#t05), for any
  * change of a contributor, and for a bot's changes to the list of owners.
  */
-export const permissionsSchema = z
-  .strictObject({
+export const permissionsSchema = section(
+  'Who must approve a change, based on its kind and on the role of its author.',
+  {
     owner: createRolePermissionsSchema('owner', (kind) =>
       kind === 'edit-owners' ? nonOwnerRequiredApproverSchema : requiredApproverSchema,
     ).describe('Owners of the package.'),
@@ -96,8 +98,7 @@ export const permissionsSchema = z
     bot: createRolePermissionsSchema('bot', (kind) =>
       kind === 'edit-owners' ? nonOwnerRequiredApproverSchema : requiredApproverSchema,
     ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
-  })
-  .prefault({})
-  .describe('Who must approve a change, based on its kind and on the role of its author.')
+  },
+)
 
 export type Permissions = z.output<typeof permissionsSchema>

@@ -1,15 +1,21 @@
 // The settings for catalog images: where each catalog is published, how its image is built, and how long old images are
 // kept. A bot administrator limits where catalog-bot's credentials can push to (docs/how-to/publish.md).
 import { z } from 'zod'
+import {
+  disabledByDefault,
+  durationOrOffSchema,
+  durationSchema,
+  enabledByDefault,
+  optionalText,
+  requiredText,
+  section,
+} from './setting-schemas.ts'
 
 /**
  * All preview tags, and no others, start like this, so that a user who can only create previews can't move a tag of a
  * catalog.
  */
 const previewTagPattern = /^pr-(?:\d|\{number\})/
-
-const publishIntervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
-const publishDurationPattern = /^[1-9][0-9]{0,3}[hd]$/
 
 function createTagTemplateSchema(placeholders: readonly string[]) {
   const known = new RegExp(`^(?:[A-Za-z0-9_.-]|\\{(?:${placeholders.join('|')})\\})+$`)
@@ -28,25 +34,15 @@ const createPublishTagSchema = (placeholders: readonly string[]) =>
   })
 
 const publishEntrySchema = z.strictObject({
-  catalog: z
-    .string()
-    .min(1)
-    .describe(
-      'Path to the catalog directory, relative to the root of the repository, or a glob for several directories, such as `catalogs/*`.',
-    ),
-  branch: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Branch to publish from: the default branch, or a branch that matches `branches`. Default: the default branch.',
-    ),
-  repository: z
-    .string()
-    .min(1)
-    .describe(
-      'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must also allow this repository.',
-    ),
+  catalog: requiredText(
+    'Path to the catalog directory, relative to the root of the repository, or a glob for several directories, such as `catalogs/*`.',
+  ),
+  branch: optionalText(
+    'Branch to publish from: the default branch, or a branch that matches `branches`. Default: the default branch.',
+  ),
+  repository: requiredText(
+    'Image repository, such as `quay.io/my-organization/catalog`. A bot administrator must also allow this repository.',
+  ),
   tags: z
     .array(createPublishTagSchema(['name', 'version']))
     .min(1)
@@ -72,54 +68,41 @@ const publishEntrySchema = z.strictObject({
     .describe(
       'Platforms of the image, such as `linux/amd64`. If empty, the image supports all platforms of the base image.',
     ),
-  cache: z
-    .boolean()
-    .default(true)
-    .describe('Whether the image contains the cache that lets `opm serve` start immediately.'),
+  cache: enabledByDefault('Whether the image contains the cache that lets `opm serve` start immediately.'),
   compression: z.enum(['gzip', 'none']).default('gzip').describe('Compression of the catalog layer.'),
   format: z.enum(['oci', 'docker']).default('oci').describe('Format of the image manifests.'),
-  rebase: z
-    .string()
-    .regex(publishIntervalPattern, 'must be off, or a number of hours or days, such as 12h or 7d')
+  rebase: durationOrOffSchema
     .default('off')
     .describe(
       'How often catalog-bot checks the base image for a new digest and rebases the catalog image onto it.',
     ),
-  retention: z
-    .strictObject({
-      keep: z
-        .number()
-        .int()
-        .min(0)
-        .max(1000)
-        .default(5)
-        .describe(
-          'Number of earlier images to keep for `/rollback`. If 0, earlier images do not get a separate tag.',
-        ),
-      tag: createPublishTagSchema(['name', 'version', 'commit'])
-        .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
-        .default('{name}-{commit}')
-        .describe(
-          'Additional tag for every published image, so that registries keep the image. The tag is not used if `retention.keep` is 0.',
-        ),
-    })
-    .prefault({})
-    .describe('Retention of earlier images.'),
+  retention: section('Retention of earlier images.', {
+    keep: z
+      .number()
+      .int()
+      .min(0)
+      .max(1000)
+      .default(5)
+      .describe(
+        'Number of earlier images to keep for `/rollback`. If 0, earlier images do not get a separate tag.',
+      ),
+    tag: createPublishTagSchema(['name', 'version', 'commit'])
+      .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
+      .default('{name}-{commit}')
+      .describe(
+        'Additional tag for every published image, so that registries keep the image. The tag is not used if `retention.keep` is 0.',
+      ),
+  }),
   preview: z
     .strictObject({
-      automatic: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Whether catalog-bot publishes a preview as soon as all checks on a pull request pass and all required people have approved. Otherwise, catalog-bot publishes a preview when an owner or a maintainer comments `/preview`.',
-        ),
+      automatic: disabledByDefault(
+        'Whether catalog-bot publishes a preview as soon as all checks on a pull request pass and all required people have approved. Otherwise, catalog-bot publishes a preview when an owner or a maintainer comments `/preview`.',
+      ),
       tag: createTagTemplateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')
         .default('pr-{number}-{name}')
         .describe('Tag for previews.'),
-      expires: z
-        .string()
-        .regex(publishDurationPattern, 'must be a number of hours or days, such as 12h or 7d')
+      expires: durationSchema
         .default('7d')
         .describe(
           'Maximum age of a preview. catalog-bot removes the preview earlier if the pull request is closed.',

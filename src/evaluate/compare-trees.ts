@@ -30,7 +30,7 @@ import {
 import type { BaseBranchState, EvaluatePullOptions } from './load-base-branch.ts'
 import { readPublishedBundles } from '../catalogs/read-bundle-files.ts'
 import type { PublishedBundle } from '../checks/check.ts'
-import { findChangedSymlinks } from '../catalogs/changed-links.ts'
+import { findChangedSymlinks } from '../catalogs/linked-file.ts'
 import { findActivePullHold } from '../policy/command-records.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'

@@ -34,12 +34,6 @@ export interface FindingTraceCommits {
   readonly result: TreeSha
 }
 
-export interface TracedFindings {
-  readonly lines: readonly TracedFindingLine[]
-  readonly fixes: readonly SuggestedFixForFinding[]
-  readonly excerpts: readonly SourceExcerpt[]
-}
-
 /** Comments show fewer, and check runs few more. */
 const maxTracedFindings = 300
 const maxSuggestedFixes = 12
@@ -58,7 +52,7 @@ export async function traceFindingsToChangedLines(
   findings: readonly Finding[],
   commits: FindingTraceCommits,
   repository: FindingTraceGitRepository,
-): Promise<TracedFindings> {
+) {
   const order = { error: 0, warning: 1, info: 2 }
   const placed = findings
     .filter(({ at }) => at !== undefined)

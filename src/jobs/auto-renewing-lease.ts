@@ -1,18 +1,13 @@
 // Renews a branch's lease while its holder works, so that no other process settles a push that outlasts the lease.
-import type { LeaseStore, Lease } from '../ports/jobs.ts'
+import type { LeaseStore } from '../ports/jobs.ts'
 import type { AppServices } from './job-context.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
-
-export interface AutoRenewingLease {
-  readonly lease: Lease
-  release(): Promise<void>
-}
 
 /** Returns undefined while another holder has the lease. */
 export async function acquireAutoRenewingLease(
   name: string,
   { store, clock, settings, log }: Pick<AppServices<LeaseStore>, 'store' | 'clock' | 'settings' | 'log'>,
-): Promise<AutoRenewingLease | undefined> {
+) {
   const lease = await store.acquireLease(name, settings.leaseSeconds)
   if (lease === undefined) return undefined
   const ending = new AbortController()

@@ -133,18 +133,8 @@ function evaluateCommands(
   return { decisions, open: [] }
 }
 
-interface UnrecordedCommand {
-  readonly comment: PullComment
-  readonly author: GitHubAccount
-  readonly parsed: Exclude<ReturnType<typeof parseCommandFromComment>, { kind: 'none' }>
-}
-
 /** Users' commands that have no record yet, in order, within the hourly limit of each account. */
-function* findUnrecordedCommands({
-  check: { snapshot },
-  records,
-  recent,
-}: CommandEvaluationInput): Generator<UnrecordedCommand> {
+function* findUnrecordedCommands({ check: { snapshot }, records, recent }: CommandEvaluationInput) {
   const known = new Set(records.map(({ comment }) => comment))
   const isOpen = snapshot.state === 'open'
   const commandCountByAccount = new Map(recent ?? [])

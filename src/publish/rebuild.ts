@@ -1,7 +1,7 @@
 // Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit, or sends a signed
 // build request to a webhook until it accepts the request, and reports the outcome on the commit.
 import { createHash } from 'node:crypto'
-import { findChangedSymlinks } from '../catalogs/changed-links.ts'
+import { findChangedSymlinks } from '../catalogs/linked-file.ts'
 import { createCachedTreeReader, readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { Config } from '../config/config.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'

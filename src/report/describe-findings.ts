@@ -193,11 +193,6 @@ function formatRuleLink({ rule }: Finding, { rulesUrl }: FindingLinkOptions): st
   return rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
 }
 
-interface FindingLocationLink {
-  readonly link: string
-  readonly isOnBase: boolean
-}
-
 /** Where users see a finding on GitHub. */
 export interface GitHubFindingLocation {
   /** In the head, or in the base if the head lacks the line. */
@@ -229,11 +224,7 @@ export function locateFindingOnGitHub(
   return { first, last, isOnBase: side === 'base', url }
 }
 
-function getFindingLocation(
-  finding: Finding,
-  commits: HeadAndBaseCommits,
-  options: FindingLinkOptions,
-): FindingLocationLink | undefined {
+function getFindingLocation(finding: Finding, commits: HeadAndBaseCommits, options: FindingLinkOptions) {
   const location = locateFindingOnGitHub(finding, commits, options)
   if (finding.at === undefined || location === undefined) return undefined
   const label = formatFindingLocation(finding.at.file, location)

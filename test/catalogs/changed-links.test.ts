@@ -1,7 +1,7 @@
 // Symbolic links of the base with a target that a pull request changes: the catalog that reads through them is checked.
 import { afterAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { findChangedSymlinks } from '../../src/catalogs/changed-links.ts'
+import { findChangedSymlinks } from '../../src/catalogs/linked-file.ts'
 import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'

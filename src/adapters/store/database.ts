@@ -58,6 +58,18 @@ export interface SqlQueryExecutor {
   run(text: string): Promise<void>
 }
 
+/** Reads rows whose columns have the names of the record's fields. A field whose column is NULL is absent. */
+export async function queryRecords<Fields extends object>(
+  sql: SqlQueryExecutor,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Fields[]> {
+  const rows = await sql.query<Fields>(text, values)
+  return rows.map(
+    (row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields,
+  )
+}
+
 export interface Transaction extends SqlQueryExecutor {
   /**
    * Waits until no other transaction holds `name`, then holds it until this one ends. Does nothing if transactions are

@@ -1,42 +1,28 @@
-import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
-import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
+import { toPullNumber } from '../../pull-request/ids.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type {
   MergeFreeze,
   FreezeAuthor,
   FreezeEvent,
   FreezeKind,
-  FreezeScope,
   FreezeRequest,
 } from '../../policy/merge-freeze.ts'
-import { type Database, type SqlQueryExecutor, type Transaction, toStorableText } from './database.ts'
+import {
+  type Database,
+  type SqlQueryExecutor,
+  type Transaction,
+  queryRecords,
+  toStorableText,
+} from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
 import type { MergeFreezeStore, RejectedPullRecord, UnfreezeRequest } from '../../ports/merge-records.ts'
 
-interface FreezeRow {
-  readonly branch: string
-  readonly owner: string
-  readonly name: string
-  readonly kind: FreezeKind
-  readonly reason: string
-  readonly made_by: string
-  readonly pull: number | null
-  readonly cause: string | null
-  readonly try_again_at: number | null
-  readonly rules: string | null
-  readonly since: number
-  readonly times: number
-}
-
-interface FreezeEventRow extends Pick<FreezeRow, 'branch' | 'kind' | 'reason' | 'made_by'> {
-  readonly step: FreezeEvent['step']
-  readonly at: number
-}
-
-const freezeSqlColumns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
-  try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
-
 /** Means all branches, because a branch name cannot be empty. */
 const allBranchesKey = ''
+
+const freezeSqlColumns = `json_build_object('owner', owner_as_written, 'name', name_as_written) AS repository,
+  nullif(branch, '${allBranchesKey}') AS branch, kind, reason, made_by::json AS by, pull, cause AS commit,
+  try_again_at AS "tryAgainAt", rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
 export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   return {
@@ -45,12 +31,7 @@ export function createMergeFreezeStore(database: Database): MergeFreezeStore {
   }
 }
 
-function createFreezeAndEventStore(
-  database: Database,
-): Pick<
-  MergeFreezeStore,
-  'freezeMerges' | 'unfreezeMerges' | 'allowMergeAttempt' | 'listFreezes' | 'listFreezeEvents'
-> {
+function createFreezeAndEventStore(database: Database) {
   return {
     freezeMerges: (order) => database.transaction((sql) => insertFreeze(sql, order)),
 
@@ -63,37 +44,28 @@ function createFreezeAndEventStore(
       )
     },
 
-    listFreezes: async (repository) => {
-      const rows = await database.query<FreezeRow>(
+    listFreezes: (repository) =>
+      queryRecords<MergeFreeze>(
+        database,
         `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop WHERE $1::text IS NULL OR repository = $1
-         ORDER BY stop.since, repository, branch, kind`,
+         ORDER BY stop.since, stop.repository, stop.branch, kind`,
         [repository === undefined ? null : toRepositoryKey(repository)],
-      )
-      return rows.map(toMergeFreeze)
-    },
+      ),
 
     listFreezeEvents: async (repository, limit) => {
-      const rows = await database.query<FreezeEventRow>(
-        `SELECT step, branch, kind, reason, made_by, (extract(epoch FROM at) * 1000)::double precision AS at
+      const events = await queryRecords<Omit<FreezeEvent, 'repository'>>(
+        database,
+        `SELECT step, nullif(branch, '${allBranchesKey}') AS branch, kind, reason, made_by::json AS by,
+           (extract(epoch FROM at) * 1000)::double precision AS at
          FROM ${databaseSchemaName}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
         [toRepositoryKey(repository), limit],
       )
-      return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
-        repository,
-        ...toBranchFreezeScope(branch),
-        step,
-        kind,
-        reason,
-        by: JSON.parse(made_by) as FreezeAuthor,
-        at,
-      }))
+      return events.map((event) => ({ repository, ...event }))
     },
-  }
+  } satisfies Partial<MergeFreezeStore>
 }
 
-function createRejectedPullStore(
-  database: Database,
-): Pick<MergeFreezeStore, 'parkPull' | 'parkedPull' | 'parkedPulls' | 'unparkPull'> {
+function createRejectedPullStore(database: Database) {
   return {
     parkPull: async (repository, { pull, reason, state, times, tryAgainAt }) => {
       await database.query(
@@ -105,21 +77,13 @@ function createRejectedPullStore(
       )
     },
 
-    parkedPull: async (
-      repository: RepositoryName,
-      pull: PullNumber,
-    ): Promise<RejectedPullRecord | undefined> => {
-      const [row] = await database.query<{
-        reason: string
-        state: string
-        times: number
-        try_again_at: number
-      }>(
-        `SELECT reason, state, times, try_again_at FROM ${databaseSchemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
+    parkedPull: async (repository, pull) => {
+      const [row] = await database.query<RejectedPullRecord>(
+        `SELECT pull, reason, state, times, try_again_at AS "tryAgainAt" FROM ${databaseSchemaName}.parked_pull
+         WHERE repository = $1 AND pull = $2`,
         [toRepositoryKey(repository), pull],
       )
-      if (row === undefined) return undefined
-      return { pull, reason: row.reason, state: row.state, times: row.times, tryAgainAt: row.try_again_at }
+      return row
     },
 
     parkedPulls: async (repository) => {
@@ -136,7 +100,7 @@ function createRejectedPullStore(
         [toRepositoryKey(repository), pull],
       )
     },
-  }
+  } satisfies Partial<MergeFreezeStore>
 }
 
 async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<MergeFreeze | undefined> {
@@ -155,7 +119,8 @@ async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<Mer
   // Repeated rejections are counted but not reported again.
   if (before.length === 0 || by.kind !== 'bot')
     await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
-  const [row] = await sql.query<FreezeRow>(
+  const [freeze] = await queryRecords<MergeFreeze>(
+    sql,
     `INSERT INTO ${databaseSchemaName}.stop
              (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -180,7 +145,7 @@ async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<Mer
       rules ?? null,
     ],
   )
-  return row && toMergeFreeze(row)
+  return freeze
 }
 
 async function deleteFreezes(
@@ -190,20 +155,21 @@ async function deleteFreezes(
   const key = toRepositoryKey(repository)
   await sql.lock(`stops ${key}`)
   if (await isFreezeCommandExecuted(sql, key, by)) return []
-  const rows = await sql.query<FreezeRow>(
+  const stops = await queryRecords<MergeFreeze>(
+    sql,
     `SELECT ${freezeSqlColumns} FROM ${databaseSchemaName}.stop
            WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
     [key, branch ?? null, kinds],
   )
   const ended: MergeFreeze[] = []
-  for (const row of rows) {
-    const stop = toMergeFreeze(row)
+  for (const stop of stops) {
     if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
+    const { branch: stopBranch = allBranchesKey, kind } = stop
     await sql.query(
       `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
-      [key, row.branch, row.kind],
+      [key, stopBranch, kind],
     )
-    await recordFreezeEvent(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
+    await recordFreezeEvent(sql, key, { branch: stopBranch, kind, reason, by }, 'resumed')
     ended.push(stop)
   }
   return ended.sort((a, b) => a.since - b.since)
@@ -264,24 +230,4 @@ async function recordFreezeEvent(
       by.kind === 'person' ? by.comment : null,
     ],
   )
-}
-
-function toBranchFreezeScope(branch: string): Pick<FreezeScope, 'branch'> {
-  return branch === allBranchesKey ? {} : { branch }
-}
-
-function toMergeFreeze(row: FreezeRow): MergeFreeze {
-  return {
-    repository: { owner: row.owner, name: row.name },
-    ...toBranchFreezeScope(row.branch),
-    kind: row.kind,
-    reason: row.reason,
-    by: JSON.parse(row.made_by) as FreezeAuthor,
-    ...(row.pull !== null && { pull: toPullNumber(row.pull) }),
-    ...(row.cause !== null && { commit: toCommitSha(row.cause) }),
-    ...(row.try_again_at !== null && { tryAgainAt: row.try_again_at }),
-    ...(row.rules !== null && { rules: row.rules }),
-    since: row.since,
-    times: row.times,
-  }
 }

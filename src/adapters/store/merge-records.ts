@@ -1,9 +1,7 @@
 // Records catalog-bot's merges before the push, and settles them afterward.
-import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
-import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
-import type { ValidatedMerge } from '../../policy/merge-permit.ts'
-import type { PendingMerge, MergeIntent } from '../../ports/merge-records.ts'
-import type { Lease } from '../../ports/jobs.ts'
+import { toCommitSha, toPullNumber, type CommitSha } from '../../pull-request/ids.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
+import type { PendingMerge, MergeIntent, MergeRecordStore } from '../../ports/merge-records.ts'
 import { type Database, type SqlQueryExecutor, StoreError, toStorableJson } from './database.ts'
 import { databaseSchemaName } from './migrations.ts'
 
@@ -22,7 +20,7 @@ export function createMergeRecordStore(database: Database) {
 
 function createMergeIntentStore(database: Database) {
   return {
-    startMerge: (lease: Lease, pending: PendingMerge): Promise<MergeIntent | undefined> =>
+    startMerge: (lease, pending) =>
       database.transaction(async (sql) => {
         // Locks the row until the intent is written, so that no other instance takes over the lease in between.
         const held = await sql.query(
@@ -48,11 +46,7 @@ function createMergeIntentStore(database: Database) {
     /**
      * Settling again with the same outcome changes nothing, because a process may die before it learns of the first.
      */
-    finishMerge: (
-      intent: MergeIntent,
-      outcome: 'landed' | 'abandoned' | 'mismatch',
-      commit: CommitSha = intent.commit,
-    ): Promise<boolean> =>
+    finishMerge: (intent, outcome, commit = intent.commit) =>
       database.transaction(async (sql) => {
         // Serializes settlements of one pull request, so that the check below reports what the index would reject.
         await sql.lock(`landing ${toRepositoryKey(intent.repository)}#${intent.pull}`)
@@ -77,12 +71,12 @@ function createMergeIntentStore(database: Database) {
         )
         return ends === outcome
       }),
-  }
+  } satisfies Partial<MergeRecordStore>
 }
 
 function createMergeIntentQueries(database: Database) {
   return {
-    listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
+    listPendingMerges: async (repository) => {
       const rows = await database.query<MergeIntentRow>(
         `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
         [toRepositoryKey(repository)],
@@ -90,10 +84,7 @@ function createMergeIntentQueries(database: Database) {
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
 
-    listAbandonedMerges: async (
-      repository: RepositoryName,
-      pull: PullNumber,
-    ): Promise<readonly MergeIntent[]> => {
+    listAbandonedMerges: async (repository, pull) => {
       const rows = await database.query<MergeIntentRow>(
         `SELECT id, fence, landing FROM ${databaseSchemaName}.intent
          WHERE repository = $1 AND pull = $2 AND outcome = 'abandoned' ORDER BY id DESC LIMIT 10`,
@@ -102,7 +93,7 @@ function createMergeIntentQueries(database: Database) {
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },
 
-    findMerge: async (repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined> => {
+    findMerge: async (repository, pull) => {
       const [row] = await database.query<MergeIntentRow>(
         `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
         [toRepositoryKey(repository), pull],
@@ -110,11 +101,7 @@ function createMergeIntentQueries(database: Database) {
       return row?.landing
     },
 
-    findPullsOfCommits: async (
-      repository: RepositoryName,
-      commits: readonly CommitSha[],
-      isPending = false,
-    ) => {
+    findPullsOfCommits: async (repository, commits, isPending = false) => {
       const rows = await database.query<{ commit: string; pull: number }>(
         `SELECT landing->>'commit' AS commit, pull FROM ${databaseSchemaName}.intent
          WHERE repository = $1 AND (outcome = 'landed' OR ($3 AND outcome IS NULL)) AND landing->>'commit' = ANY($2::text[])`,
@@ -122,7 +109,7 @@ function createMergeIntentQueries(database: Database) {
       )
       return new Map(rows.map(({ commit, pull }) => [toCommitSha(commit), toPullNumber(pull)]))
     },
-  }
+  } satisfies Partial<MergeRecordStore>
 }
 
 /** Another intent for the same commit may have been recorded as the merge. */

@@ -1,9 +1,10 @@
-import { toCommitSha, toUserId, type UserId } from '../../pull-request/ids.ts'
+import { toUserId, type UserId } from '../../pull-request/ids.ts'
 import type { ApprovalCoverage } from '../../checks/ownership/approvals.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
+import type { ReportedPullHead } from '../../policy/commands.ts'
 import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-history.ts'
-import type { Database } from './database.ts'
-import { toRepositoryKey } from '../../pull-request/snapshot.ts'
+import { type Database, queryRecords } from './database.ts'
+import { type GitHubAccount, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import type { VerdictStore } from '../../ports/status-page-store.ts'
 
@@ -17,9 +18,7 @@ export function createDatabasePullRequestHistoryStore(database: Database): Requi
 }
 
 /** The heads that comments refer to. */
-function createReportedPullHeadStore(
-  database: Database,
-): Pick<Required<PullHistoryStore>, 'observe' | 'recordShown' | 'shownHeads'> {
+function createReportedPullHeadStore(database: Database) {
   return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
@@ -57,25 +56,17 @@ function createReportedPullHeadStore(
       )
     },
 
-    shownHeads: async (repository, pull) => {
-      const rows = await database.query<{ epoch: number; head: string; at: string; change: string | null }>(
+    shownHeads: (repository, pull) =>
+      queryRecords<ReportedPullHead>(
+        database,
         `SELECT epoch, head, at, change FROM ${databaseSchemaName}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
         [toRepositoryKey(repository), pull],
-      )
-      return rows.map(({ epoch, head, at, change }) => ({
-        epoch,
-        head: toCommitSha(head),
-        at,
-        ...(change !== null && { change }),
-      }))
-    },
-  }
+      ),
+  } satisfies Partial<PullHistoryStore>
 }
 
 /** What approvals covered, and when each was first seen. */
-function createApprovalStore(
-  database: Database,
-): Pick<Required<PullHistoryStore>, 'recordChange' | 'readChanges' | 'firstSeenApprovals'> {
+function createApprovalStore(database: Database) {
   return {
     recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
@@ -112,12 +103,10 @@ function createApprovalStore(
         )
         return new Map(rows.map(({ review, change }) => [review, change]))
       }),
-  }
+  } satisfies Partial<PullHistoryStore>
 }
 
-function createCommandRecordStore(
-  database: Database,
-): Pick<Required<PullHistoryStore>, 'recordCommand' | 'commands' | 'recentCommands'> {
+function createCommandRecordStore(database: Database) {
   return {
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
@@ -160,15 +149,10 @@ function createCommandRecordStore(
       }
       return counts
     },
-  }
+  } satisfies Partial<PullHistoryStore>
 }
 
-function createAccountActivityStore(
-  database: Database,
-): Pick<
-  Required<PullHistoryStore>,
-  'firstSeenAccounts' | 'listPushers' | 'hasSeenPushes' | 'firstSeenReviews'
-> {
+function createAccountActivityStore(database: Database) {
   return {
     firstSeenReviews: (repository, pull, epoch, reviews) =>
       database.transaction(async (sql) => {
@@ -204,14 +188,12 @@ function createAccountActivityStore(
         return new Map(rows.map(({ login, id }): [string, UserId] => [login, toUserId(id)]))
       }),
 
-    listPushers: async (repository, pull, head) => {
-      const rows = await database.query<{ pusher: number; login: string; kind: 'user' | 'bot' }>(
-        `SELECT pusher, login, kind FROM ${databaseSchemaName}.push_seen
+    listPushers: (repository, pull, head) =>
+      database.query<GitHubAccount>(
+        `SELECT pusher AS id, login, kind FROM ${databaseSchemaName}.push_seen
          WHERE repository = $1 AND pull = $2 AND head = $3 ORDER BY seen_at, pusher`,
         [toRepositoryKey(repository), pull, head],
-      )
-      return rows.map(({ pusher, login, kind }) => ({ id: toUserId(pusher), login, kind }))
-    },
+      ),
 
     hasSeenPushes: async (repository, pull) => {
       const [row] = await database.query<{ seen: boolean }>(
@@ -220,7 +202,7 @@ function createAccountActivityStore(
       )
       return row?.seen === true
     },
-  }
+  } satisfies Partial<PullHistoryStore>
 }
 
 /** Remembers who pushed a head, in the delivery's transaction. Idempotent. */

@@ -6,27 +6,20 @@ import {
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../pull-request/recorded-package.ts'
-import type { StatusPageStore } from '../../ports/status-page-store.ts'
-import { type Database, type SqlQueryExecutor, encodeDatabaseKey, toStorableText } from './database.ts'
+import type { RecordedImageReference, StatusPageStore } from '../../ports/status-page-store.ts'
+import {
+  type Database,
+  type SqlQueryExecutor,
+  queryRecords,
+  encodeDatabaseKey,
+  toStorableText,
+} from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 
-type RecordedCatalogStore = Pick<
-  StatusPageStore,
-  | 'recordCatalogs'
-  | 'listCatalogTotals'
-  | 'packageSummaries'
-  | 'strandedPackages'
-  | 'recordedPackage'
-  | 'searchPackages'
-  | 'differingPackages'
-  | 'recordImageSightings'
-  | 'findImageSightings'
->
-
 const maxCharactersPerPackageBatch = 1_000_000
 
-export function createRecordedCatalogStore(database: Database): RecordedCatalogStore {
+export function createRecordedCatalogStore(database: Database) {
   return {
     ...createCatalogAndPackageStore(database),
     ...createPackageSearchStore(database),
@@ -35,12 +28,7 @@ export function createRecordedCatalogStore(database: Database): RecordedCatalogS
   }
 }
 
-function createCatalogAndPackageStore(
-  database: Database,
-): Pick<
-  StatusPageStore,
-  'recordCatalogs' | 'listCatalogTotals' | 'packageSummaries' | 'strandedPackages' | 'recordedPackage'
-> {
+function createCatalogAndPackageStore(database: Database) {
   return {
     recordCatalogs: (repository, branch, catalogs) =>
       database.transaction(async (sql) => {
@@ -121,10 +109,10 @@ function createCatalogAndPackageStore(
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
-function createPackageSearchStore(database: Database): Pick<StatusPageStore, 'searchPackages'> {
+function createPackageSearchStore(database: Database) {
   return {
     searchPackages: async (repository, { text, catalog, limit, offset }) => {
       const lower = text.toLowerCase()
@@ -155,10 +143,10 @@ function createPackageSearchStore(database: Database): Pick<StatusPageStore, 'se
         })),
       }
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
-function createPackageComparisonStore(database: Database): Pick<StatusPageStore, 'differingPackages'> {
+function createPackageComparisonStore(database: Database) {
   return {
     differingPackages: async (repository, { before, after }, { limit, offset }) => {
       const rows = await database.query<{
@@ -187,7 +175,7 @@ function createPackageComparisonStore(database: Database): Pick<StatusPageStore,
         })),
       }
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
 /** The lowercase keys and fixed values of recorded packages. A search for a part of them would find all packages. */
@@ -199,9 +187,7 @@ const packageFormatWords =
 /** Text as it appears within a JSON string. */
 const toSearchedJson = (text: string): string => toStorableText(JSON.stringify(text).slice(1, -1))
 
-function createImageReferenceStore(
-  database: Database,
-): Pick<StatusPageStore, 'recordImageSightings' | 'findImageSightings'> {
+function createImageReferenceStore(database: Database) {
   return {
     recordImageSightings: async (repository, images) => {
       const latest = new Map(images.map((image) => [encodeDatabaseKey(image.reference), image]))
@@ -219,19 +205,20 @@ function createImageReferenceStore(
 
     findImageSightings: async (repository, references) => {
       const referenceByKey = new Map(references.map((reference) => [encodeDatabaseKey(reference), reference]))
-      const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
-        `SELECT reference, digest, seen_at FROM ${databaseSchemaName}.seen_image
+      const records = await queryRecords<RecordedImageReference>(
+        database,
+        `SELECT reference, digest, seen_at AS "seenAt" FROM ${databaseSchemaName}.seen_image
          WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
         [toRepositoryKey(repository), JSON.stringify([...referenceByKey.keys()])],
       )
       return new Map(
-        rows.map(({ reference: key, digest, seen_at }) => {
-          const reference = referenceByKey.get(key) ?? key
-          return [reference, { reference, ...(digest !== null && { digest }), seenAt: seen_at }]
+        records.map((record) => {
+          const reference = referenceByKey.get(record.reference) ?? record.reference
+          return [reference, { ...record, reference }]
         }),
       )
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
 interface PackageInsertRow {

@@ -1,5 +1,4 @@
 // Records that are only displayed. No decision depends on them.
-import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
 import type {
   RecordedRepository,
@@ -10,7 +9,7 @@ import type {
   DailyPullCountByRule,
   VerdictChange,
 } from '../../ports/status-page-store.ts'
-import type { Database, SqlQueryExecutor } from './database.ts'
+import { type Database, type SqlQueryExecutor, queryRecords } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
 import { createRecordedCatalogStore } from './recorded-catalogs.ts'
@@ -20,33 +19,19 @@ type PullDisplayData = Pick<
   'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals' | 'packages'
 >
 
-interface RecordedPullRow {
-  readonly pull: number
-  readonly state: PullRecord['state']
-  readonly verdict: VerdictKind
-  readonly opened_at: number
-  readonly since: number
-  readonly looked_at: number
-  readonly ended_at: number | null
-  readonly head: string
-  readonly base_ref: string
-  readonly shown: string
-}
+type PullRow = Omit<PullRecord, keyof PullDisplayData> & { readonly shown: string }
 
-interface MergedPullRow {
-  readonly id: number
-  readonly pull: number
+interface MergedPullRow extends Pick<MergedPullRecord, 'id' | 'pull' | 'begunAt' | 'mergedAt'> {
   readonly landing: Pick<MergedPullRecord, 'repository' | 'baseRef' | 'head' | 'base' | 'commit'>
-  readonly begun_at: number
-  readonly merged_at: number
   readonly shown: string | null
 }
 
 const msPerDay = 24 * 3600_000
 const maxTimedPulls = 5000
-const pullSqlColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
-const mergedPullSqlColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
-  (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
+const pullSqlColumns = `pull, state, verdict, opened_at AS "openedAt", since, looked_at AS "lookedAt", ended_at AS "endedAt",
+  head, base_ref AS "baseRef", shown`
+const mergedPullSqlColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS "begunAt",
+  (extract(epoch FROM intent.ended_at) * 1000)::double precision AS "mergedAt", seen.shown`
 const mergedPullFromClause = `${databaseSchemaName}.intent LEFT JOIN ${databaseSchemaName}.pull_seen AS seen
   ON seen.repository = intent.repository AND seen.pull = intent.pull`
 
@@ -61,9 +46,7 @@ export function createStatusPageStore(database: Database): StatusPageStore {
   }
 }
 
-function createRepositoryRecordStore(
-  database: Database,
-): Pick<StatusPageStore, 'recordRepositories' | 'listedRepositories'> {
+function createRepositoryRecordStore(database: Database) {
   return {
     recordRepositories: (repositories) =>
       database.transaction(async (sql) => {
@@ -92,33 +75,16 @@ function createRepositoryRecordStore(
         )
       }),
 
-    listedRepositories: async () => {
-      const rows = await database.query<{
-        owner: string
-        name: string
-        installation: number
-        is_public: boolean
-        listed_at: number
-      }>(
-        `SELECT owner_as_written AS owner, name_as_written AS name, installation, is_public, listed_at
-         FROM ${databaseSchemaName}.listed_repository ORDER BY repository`,
-      )
-      return rows.map(({ owner, name, installation, is_public, listed_at }): RecordedRepository => ({
-        repository: { owner, name },
-        installation,
-        isPublic: is_public,
-        listedAt: listed_at,
-      }))
-    },
-  }
+    listedRepositories: () =>
+      database.query<RecordedRepository>(
+        `SELECT json_build_object('owner', owner_as_written, 'name', name_as_written) AS repository, installation,
+           is_public AS "isPublic", listed_at AS "listedAt"
+         FROM ${databaseSchemaName}.listed_repository AS listed ORDER BY listed.repository`,
+      ),
+  } satisfies Partial<StatusPageStore>
 }
 
-function createPullRecordStore(
-  database: Database,
-): Pick<
-  StatusPageStore,
-  'recordEvaluation' | 'recordPullEnd' | 'retainOpenPulls' | 'listOpenPullRecords' | 'findPullRecord'
-> {
+function createPullRecordStore(database: Database) {
   return {
     recordEvaluation: (evaluation) =>
       database.transaction(async (sql) => {
@@ -148,7 +114,8 @@ function createPullRecordStore(
 
     listOpenPullRecords: async (repository, limit, filter = {}) => {
       const { verdict, after = 0, pulls } = filter
-      const rows = await database.query<RecordedPullRow>(
+      const rows = await queryRecords<PullRow>(
+        database,
         `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen
          WHERE repository = $1 AND state = 'open' AND pull > $3 AND ($4::text IS NULL OR verdict = $4)
            AND ($5::integer[] IS NULL OR pull = ANY($5))
@@ -159,18 +126,17 @@ function createPullRecordStore(
     },
 
     findPullRecord: async (repository, pull) => {
-      const [row] = await database.query<RecordedPullRow>(
+      const [row] = await queryRecords<PullRow>(
+        database,
         `SELECT ${pullSqlColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
         [toRepositoryKey(repository), pull],
       )
       return row && toPullRecord(row)
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
-function createVerdictRecordStore(
-  database: Database,
-): Pick<StatusPageStore, 'verdictChanges' | 'ruleDays' | 'countOpenPulls'> {
+function createVerdictRecordStore(database: Database) {
   return {
     countOpenPulls: () =>
       database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
@@ -179,26 +145,13 @@ function createVerdictRecordStore(
       ),
 
     verdictChanges: async (repository, pull, limit) => {
-      const rows = await database.query<{
-        at: number
-        head: string
-        base: string
-        config: string
-        base_ref: string
-        verdict: VerdictKind
-        shown: string
-      }>(
-        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${databaseSchemaName}.verdict_change
+      const rows = await database.query<Omit<VerdictChange, 'reasons' | 'checks'> & { shown: string }>(
+        `SELECT at, head, base, config, base_ref AS "baseRef", verdict, shown FROM ${databaseSchemaName}.verdict_change
          WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT $3`,
         [toRepositoryKey(repository), pull, limit],
       )
-      return rows.map(({ at, head, base, config, base_ref, verdict, shown }) => ({
-        at,
-        head: toCommitSha(head),
-        base: toCommitSha(base),
-        config,
-        baseRef: base_ref,
-        verdict,
+      return rows.map(({ shown, ...change }) => ({
+        ...change,
         ...(JSON.parse(shown) as Pick<VerdictChange, 'reasons' | 'checks'>),
       }))
     },
@@ -209,10 +162,10 @@ function createVerdictRecordStore(
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [toRepositoryKey(repository), sinceDay],
       ),
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
-function createPullTimeStore(database: Database): Pick<StatusPageStore, 'dailyPullTimes'> {
+function createPullTimeStore(database: Database) {
   return {
     dailyPullTimes: async (repository, sinceDay) => {
       const rows = await database.query<{
@@ -250,12 +203,10 @@ function createPullTimeStore(database: Database): Pick<StatusPageStore, 'dailyPu
         ...(verdict_ms !== null && { medianVerdictMs: Math.max(0, verdict_ms) }),
       }))
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
-function createMergedPullRecordStore(
-  database: Database,
-): Pick<StatusPageStore, 'mergedPulls' | 'mergedPull' | 'readRepositoryVersions'> {
+function createMergedPullRecordStore(database: Database) {
   return {
     mergedPulls: async (repositories, limit, before) => {
       const rows = await database.query<MergedPullRow>(
@@ -292,7 +243,7 @@ function createMergedPullRecordStore(
       )
       return row && toMergedPull(row)
     },
-  }
+  } satisfies Partial<StatusPageStore>
 }
 
 function toPullDisplayData(evaluation: EvaluationRecord): PullDisplayData {
@@ -300,37 +251,23 @@ function toPullDisplayData(evaluation: EvaluationRecord): PullDisplayData {
   return { title, draft, reasons, checks, approvals, packages, ...(author !== undefined && { author }) }
 }
 
-function toPullRecord(row: RecordedPullRow): PullRecord {
-  return {
-    ...(JSON.parse(row.shown) as PullDisplayData),
-    pull: toPullNumber(row.pull),
-    state: row.state,
-    verdict: row.verdict,
-    head: toCommitSha(row.head),
-    baseRef: row.base_ref,
-    openedAt: row.opened_at,
-    since: row.since,
-    lookedAt: row.looked_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
-  }
+function toPullRecord({ shown, ...record }: PullRow): PullRecord {
+  return { ...(JSON.parse(shown) as PullDisplayData), ...record }
 }
 
-function toMergedPull({ id, pull, landing, begun_at, merged_at, shown }: MergedPullRow): MergedPullRecord {
+function toMergedPull({ landing, shown, ...merged }: MergedPullRow): MergedPullRecord {
   const { title = '', author } =
     shown === null ? ({} as Partial<PullDisplayData>) : (JSON.parse(shown) as PullDisplayData)
   const { repository, baseRef, head, base, commit } = landing
   return {
-    id,
+    ...merged,
     repository,
-    pull: toPullNumber(pull),
     title,
     ...(author !== undefined && { author }),
     baseRef,
     head,
     base,
     commit,
-    begunAt: begun_at,
-    mergedAt: merged_at,
   }
 }
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../ports/clock.ts'
 import type { Job, LeaseStore } from '../../ports/jobs.ts'
-import type { Store, ReadyPullStore } from '../../ports/store.ts'
+import type { Store, ReadyPull, ReadyPullStore } from '../../ports/store.ts'
 import {
   type Database,
   StoreError,
@@ -24,8 +24,7 @@ import { openServerDatabase } from './server-database.ts'
 import { JobWorker } from './worker.ts'
 import { LruMap } from '../lru-map.ts'
 import type { Cache, CacheNamespace } from '../../ports/cache.ts'
-import { toPullNumber } from '../../pull-request/ids.ts'
-import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
+import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { StateStore } from '../../ports/state.ts'
 
 const gzipAsync = promisify(gzip)
@@ -287,14 +286,12 @@ function createReadyPullStore(database: Database): ReadyPullStore {
       )
     },
 
-    readyPulls: async (repository, branch) => {
-      const rows = await database.query<{ pull: number; snapshot: PullSnapshot; at: number }>(
-        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${databaseSchemaName}.ready_pull
-         WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
+    readyPulls: (repository, branch) =>
+      database.query<ReadyPull>(
+        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS "readyAt"
+         FROM ${databaseSchemaName}.ready_pull WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
         [toRepositoryKey(repository), branch],
-      )
-      return rows.map(({ pull, snapshot, at }) => ({ pull: toPullNumber(pull), snapshot, readyAt: at }))
-    },
+      ),
 
     dropReady: async (repository, pulls) => {
       await database.query(

@@ -181,16 +181,8 @@ export function* listPackageRequirements(its: PackageView): Generator<PackageReq
   }
 }
 
-export interface ApiRequirement {
-  readonly by: BundleView
-  readonly at: Location
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
-
 /** Unconditional requirements only: by property, or as a whole constraint. */
-export function* listApiRequirements(its: PackageView): Generator<ApiRequirement> {
+export function* listApiRequirements(its: PackageView) {
   for (const bundle of its.bundles) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
     for (const { type, value, mark } of bundle.blob.properties) {

@@ -5,11 +5,6 @@ const versionNamePattern = /^v?(\d{1,4}(?:[._-]\d{1,4}){1,2})$/
 
 const trailingVersionPattern = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
 
-interface VersionedName {
-  readonly version: string
-  readonly stem: string
-}
-
 const bundlePathPattern =
   /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
 
@@ -114,7 +109,7 @@ export function addCatalogsToEmptyLayout(
 }
 
 /** Returns the version as `4.20`, or undefined if the name has no version. */
-export function findVersionInName(name: string): VersionedName | undefined {
+export function findVersionInName(name: string) {
   const all = versionNamePattern.exec(name)
   if (all?.[1] !== undefined) return { version: toDottedVersion(all[1]), stem: '' }
   const end = trailingVersionPattern.exec(name)

@@ -1,7 +1,7 @@
 // OLM's catalog queries with opm's answers and errors. Sorts by name where opm uses a Go map's random order.
 import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import type { ApiBundle, ApiDeprecation } from './api-types.ts'
-import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
+import type { IndexedBundle, PackageIndex } from './package-index.ts'
 import type { ServedBundleKey, ServedCatalog } from './served-catalog.ts'
 
 export type RegistryQueryResult<Value> =
@@ -188,13 +188,7 @@ function* iterateIndexedBundles(index: PackageIndex): Generator<IndexedBundle> {
     for (const { bundles } of channels.values()) yield* bundles.values()
 }
 
-interface ChannelHead {
-  readonly parent: IndexedPackage
-  readonly channel: IndexedChannel
-  readonly head: IndexedBundle
-}
-
-function* iterateChannelHeads(index: PackageIndex): Generator<ChannelHead> {
+function* iterateChannelHeads(index: PackageIndex) {
   for (const parent of index.values())
     for (const channel of parent.channels.values()) {
       const head = channel.bundles.get(channel.head)

@@ -154,19 +154,12 @@ function findOpmPropertyError(draft: ModelConversionState, property: Property): 
   return property.error ?? (draft.ruleSet.integerPriority ? findChannelPriorityError(property) : undefined)
 }
 
-interface InvalidPullSpec {
-  readonly field: string
-  readonly image: string
-  readonly mark?: TextPosition
-  readonly error: string
-}
-
 /** Cached, because facts of unchanged files are the same objects in every pull request. */
 const findInvalidRelatedImages = memoizePerObject((images: readonly RelatedImage[]) =>
   images.flatMap(({ image, mark }, index) => checkPullSpec(`relatedImages[${index}].image`, image, mark)),
 )
 
-function findInvalidPullSpecs({ image, imageMark, relatedImages }: BundleBlob): readonly InvalidPullSpec[] {
+function findInvalidPullSpecs({ image, imageMark, relatedImages }: BundleBlob) {
   return [...checkPullSpec('image', image, imageMark), ...findInvalidRelatedImages(relatedImages)]
 }
 

@@ -18,15 +18,8 @@ import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/u
 import { parseVersion, type Version, compareVersions } from '@catalog-bot/fbc/versions/version'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Location } from '@catalog-bot/findings/finding'
-import { parseVersionRange, type VersionRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
+import { parseVersionRange, VersionIndex } from '@catalog-bot/fbc/versions/version-range'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
-
-interface ChannelEntrySkipRange {
-  readonly channel: ChannelView
-  readonly entry: ChannelEntry
-  readonly own: BundleView
-  readonly range: VersionRange
-}
 
 type LocatedStrictDecodingProblem<
   Kind extends StrictDecodingProblem['kind'] = StrictDecodingProblem['kind'],
@@ -196,7 +189,7 @@ export function findBundleNewerThanChannelHead(its: PackageView, { blob, head }:
 }
 
 /** Entries with a skipRange that parses; opm rejects the others. */
-export function* listSkipRanges(its: PackageView): Generator<ChannelEntrySkipRange> {
+export function* listSkipRanges(its: PackageView) {
   for (const channel of its.channels) {
     for (const entry of channel.blob.entries) {
       if (entry.skipRange === '') continue
