@@ -1,6 +1,15 @@
 // Caches facts about files on disk, by content and version, and verdicts on directories. Cache errors never fail a command.
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, isAbsolute } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, isAbsolute } from 'node:path'
 import { type ParsedCatalogFile, parsedCatalogFileVersion } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { homedir } from 'node:os'
@@ -150,7 +159,7 @@ class CacheFolder {
   #removeExpiredEntries(): void {
     this.#isSwept = true
     try {
-      mkdirSync(this.#path, { recursive: true, mode: 0o700 })
+      createDirectory(this.#path)
       for (const name of readdirSync(this.#directory)) {
         const path = join(this.#directory, name)
         if (this.#versions.test(name) && path !== this.#path) rmSync(path, { recursive: true, force: true })
@@ -164,6 +173,13 @@ class CacheFolder {
       // Another process may be sweeping too; the next sweep removes the rest.
     }
   }
+}
+
+/** Unlike Node.js, also fails where no directory can be created, such as below /proc. */
+function createDirectory(path: string): void {
+  if (existsSync(path)) return
+  createDirectory(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 function removeFileIgnoringErrors(path: string): void {

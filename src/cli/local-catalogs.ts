@@ -1,10 +1,12 @@
 // Finds catalogs in the current repository in the same way as catalog-bot. Does not follow symbolic links.
 import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, lstatSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import type { BlobSha } from '../pull-request/ids.ts'
+import { maxConfigBytes } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
 import { formatSystemError } from './output.ts'
@@ -34,7 +36,7 @@ export async function findLocalCatalogRoots(
   const layout = await readRepositoryLayout(
     { read: (path, limit = Infinity) => Promise.resolve(readRegularFileOrEmpty(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
-    readConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
+    await readConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
   return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
@@ -61,9 +63,9 @@ function readRegularFileOrEmpty(path: string, limit: number): Uint8Array {
   return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
 }
 
-function readConfiguredCatalogs(file: string | false, isNamed: boolean): Config['catalogs'] {
+async function readConfiguredCatalogs(file: string | false, isNamed: boolean): Promise<Config['catalogs']> {
   if (file === false || (!isNamed && !existsSync(file))) return []
-  const parsed = parseConfig(readFileSync(resolve(file), 'utf8'))
+  const parsed = parseConfig(await text(createReadStream(resolve(file), { end: maxConfigBytes })))
   if (parsed.kind === 'config') return parsed.config.catalogs
   throw new Error(
     parsed.findings.map(({ at, what }) => `${file}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),

@@ -102,8 +102,8 @@ export async function runWithLocalPullRequestEvaluation<T>(
   }
 }
 
-/** No GitHub login contains parentheses, so no owner file names this author. */
-const unknownAuthorLogin = '(unknown)'
+/** For messages. No GitHub login contains a space, so no owner file names this author. */
+const unknownAuthorLogin = 'the author'
 
 async function resolveAuthorLogin(directory: string): Promise<string> {
   const login = await readDefaultAuthorLogin(directory)

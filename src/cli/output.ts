@@ -173,7 +173,11 @@ export function formatRunAppHint(): string {
  */
 export function getRulesBaseUrl(): string | undefined {
   const { RULES_URL: own } = process.env
-  if (own !== undefined && own !== '') return own.endsWith('/') ? own : `${own}/`
+  if (own !== undefined && own !== '') {
+    const url = URL.parse(own)
+    if (url?.username || url?.password) throw new Error('RULES_URL must not contain a user name or password')
+    return own.endsWith('/') ? own : `${own}/`
+  }
   const repository = readReleaseDistribution()?.repository
   return repository === undefined
     ? undefined

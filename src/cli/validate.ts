@@ -1,6 +1,7 @@
 // `validate`: validates directories of file-based catalogs.
-import { readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { createReadStream, readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, resolve, sep, dirname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { defaultOpmRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
@@ -253,9 +254,9 @@ export async function loadLocalConfig(directory: string, file: string | undefine
   const path = file === undefined ? join(top, configPath) : resolve(file)
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
-  const content = readRegularFile(path, file === undefined)
   // Loaded only if needed, because loading the schema and the rules takes longer than validating most catalogs.
-  const { parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
+  const { maxConfigBytes, parseConfigFile: readConfigFile } = await import('../config/config-file.ts')
+  const content = await readRegularFile(path, file === undefined, maxConfigBytes)
   const { allRules } = await import('../checks/all-rules.ts')
   const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
   if (config !== undefined && findings.length === 0)
@@ -266,9 +267,10 @@ export async function loadLocalConfig(directory: string, file: string | undefine
 }
 
 /** Follows a symbolic link that the user specified, but rejects one at the default path, as catalog-bot does. */
-function readRegularFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
+async function readRegularFile(path: string, isBots: boolean, maxBytes: number) {
   if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
-  return statSync(path).isDirectory() ? 'directory' : readFileSync(path)
+  // A byte too many is enough to reject the file; a device may not end.
+  return statSync(path).isDirectory() ? 'directory' : buffer(createReadStream(path, { end: maxBytes }))
 }
 
 /** The closest directory, upwards, that contains a configuration or is a repository. Default: the directory itself. */

@@ -282,15 +282,17 @@ export async function cacheEvaluation(
 ): Promise<void> {
   const { store, clock } = ctx.app
   const { snapshot } = evaluation
-  // Unanswered questions are asked again anyway.
-  if ([...answers.values()].some(({ kind }) => kind === 'unknown')) return
   const shown = await computeEvaluationReportDigest(evaluation, ctx)
   const cachedInputs = { at: clock.now(), snapshot, answers: [...answers], shown }
-  if (JSON.stringify(cachedInputs).length > maxCachedEvaluationLength) return
+  // Unanswered questions are asked again anyway.
+  const isCacheable =
+    [...answers.values()].every(({ kind }) => kind !== 'unknown') &&
+    JSON.stringify(cachedInputs).length <= maxCachedEvaluationLength
   await store.putCached(
     evaluationCache,
     new Map([[toPullRequestKey(snapshot.repository, snapshot.pull), cachedInputs]]),
-    evaluationCacheTtlSeconds,
+    // Otherwise, removes the inputs of an earlier evaluation, which no longer match the report.
+    isCacheable ? evaluationCacheTtlSeconds : 0,
   )
 }
 

@@ -160,5 +160,19 @@ export function truncateText(text: string): string {
   if (bytes.length <= maxGitHubTextBytes) return text
   const start = new TextDecoder().decode(bytes.subarray(0, maxGitHubTextBytes))
   const end = start.lastIndexOf('\n')
-  return `${end > 0 ? start.slice(0, end) : start}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
+  const shown = end > 0 ? start.slice(0, end) : start
+  return `${shown}${renderMissingBlockEnds(shown)}\n\n… This text is too long for GitHub. To see all of it, run catalog-bot check.`
+}
+
+/** Ends the code block and the collapsed sections that are open at the end of the text. */
+function renderMissingBlockEnds(text: string): string {
+  let fence: string | undefined
+  let sections = 0
+  for (const line of text.split('\n')) {
+    if (fence === undefined) {
+      fence = /^`{3,}/.exec(line)?.[0]
+      sections += line.split('<details>').length - line.split('</details>').length
+    } else if (line === fence) fence = undefined
+  }
+  return `${fence === undefined ? '' : `\n${fence}`}${'\n\n</details>'.repeat(sections)}`
 }

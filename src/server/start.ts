@@ -84,7 +84,9 @@ async function verifyAdministratorLists(environment: StartBotOptions['environmen
   const parsers = { PUBLISH_TARGETS: parsePushTargets, CLUSTER_TARGETS: parseClusterTargets }
   for (const [name, parse] of Object.entries(parsers)) {
     const path = environment[name]
-    const fail = () => Promise.reject(new SettingsError(`${name}: cannot read ${path}`))
+    // A list instead of its path may contain secrets.
+    const shown = path?.includes('github') ? 'its value, which must be a path' : path
+    const fail = () => Promise.reject(new SettingsError(`${name}: cannot read ${shown}`))
     if (path) parse(await readFile(path, 'utf8').catch(fail))
   }
 }

@@ -169,5 +169,6 @@ describe('a configuration that is', () => {
     await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow(
       'the path is a directory, but must be a file',
     )
+    await expect(loadLocalConfig(checkout, '/dev/zero')).rejects.toThrow('the file is larger than 128 KB')
   })
 })

@@ -1,21 +1,24 @@
 // `check` of a head without new commits: one sentence, and nothing about checks that will not run.
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 
 const repositoryDirectory = createSelfRemovingDirectory('nothing-to-merge')
+const catalogPath = join(repositoryDirectory, 'foo', 'catalog.yaml')
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
+    cwd: repositoryDirectory,
+    stdio: 'ignore',
+  })
 beforeAll(() => {
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
-      cwd: repositoryDirectory,
-      stdio: 'ignore',
-    })
   git('init', '-q', '-b', 'main')
-  writeFileSync(join(repositoryDirectory, 'README.md'), 'A catalog.\n')
-  git('add', 'README.md')
+  mkdirSync(join(repositoryDirectory, 'foo'))
+  writeFileSync(catalogPath, 'schema: olm.package\nname: foo\n')
+  writeFileSync(join(repositoryDirectory, 'foo', 'OWNERS'), 'approvers: [olga]\n')
+  git('add', '.')
   git('commit', '-q', '-m', 'first')
 })
 
@@ -42,4 +45,10 @@ test('an unknown author owns no package, and the command explains how to specify
   const { code, out, err } = await runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main')
   expect([code, out]).toEqual([1, 'Nothing to merge: all commits in HEAD are already on main.\n'])
   expect(err).toMatch(/^The author of the pull request is unknown, .*Use --author LOGIN/)
+  git('checkout', '-q', '-b', 'update')
+  writeFileSync(catalogPath, 'schema: olm.package\nname: foo\ndescription: Foo.\n')
+  git('commit', '-q', '-a', '-m', 'second')
+  const changed = await runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main', '--offline')
+  git('checkout', '-q', 'main')
+  expect(changed.out).toContain('and the author is not one of its owners (olga)')
 })

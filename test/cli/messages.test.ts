@@ -127,6 +127,8 @@ test('a rule links to its page, at RULES_URL if that is set', () => {
     expect(getRuleUrl('a')).toBeUndefined()
     process.env['RULES_URL'] = 'https://rules.example'
     expect(getRuleUrl('a')).toBe('https://rules.example/a.md')
+    process.env['RULES_URL'] = 'https://secret@rules.example'
+    expect(() => getRuleUrl('a')).toThrow('RULES_URL must not contain a user name or password')
   } finally {
     if (before === undefined) delete process.env['RULES_URL']
     else process.env['RULES_URL'] = before

@@ -1,8 +1,10 @@
-// Which changed update times do not need another evaluation.
+// Which changed update times do not need another evaluation, and which inputs are cached for the next base.
 import { expect, test } from '@jest/globals'
-import { findPullsUnchangedSinceEvaluation } from '../../src/evaluate/publish-evaluation.ts'
+import { createInMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { cacheEvaluation, findPullsUnchangedSinceEvaluation } from '../../src/evaluate/publish-evaluation.ts'
+import { decideVerdict } from '../../src/policy/decide.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
+import { createTestPullSnapshot, createVerdictInput } from '../policy/verdict-inputs.ts'
 
 const snapshot = createTestPullSnapshot()
 const { repository, pull } = snapshot
@@ -20,4 +22,22 @@ test.each([
     forge: { repository, findUnchanged: async () => new Map(same) },
   }
   expect([...(await findPullsUnchangedSinceEvaluation([listed], context as never))]).toEqual(unchanged)
+})
+
+test('an evaluation with an unanswered question removes the cached inputs of an earlier one', async () => {
+  const clock = { now: () => 0 }
+  const context = {
+    app: { store: createInMemoryCache(clock), clock, settings: { gitUrl: 'https://github.com' } },
+    forge: {
+      repository,
+      findUnchanged: async (cached: readonly unknown[]) =>
+        new Map(cached.map(() => [pull, listed.updatedAt])),
+    },
+  }
+  const evaluation = { snapshot, verdict: decideVerdict(createVerdictInput()), report: { changeLines: [] } }
+  const countCached = async () => (await findPullsUnchangedSinceEvaluation([listed], context as never)).size
+  await cacheEvaluation(evaluation as never, new Map([['a', { kind: 'absent' }]]) as never, context as never)
+  expect(await countCached()).toBe(1)
+  await cacheEvaluation(evaluation as never, new Map([['a', { kind: 'unknown' }]]) as never, context as never)
+  expect(await countCached()).toBe(0)
 })

@@ -9,6 +9,7 @@ import {
   toSingleLineText,
   escapeMarkdown,
   escapeSentenceWithCodeSpans,
+  renderFencedBlock,
   truncateText,
 } from '../../src/report/escape.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
@@ -101,6 +102,14 @@ describe('escaping', () => {
     const shown = truncateText(text.repeat(60_000))
     expect(Buffer.byteLength(shown)).toBeLessThan(65_535)
     expect(shown).toContain('too long')
+  })
+
+  test('a text that ends in a code block of a collapsed section does not hide what follows', () => {
+    const block = renderFencedBlock('diff', `a\n${'<details>\n\n'.repeat(6_000)}`)
+    const shown = truncateText(`<details><summary>a</summary>\n\n${block}\n\n</details>`)
+    expect(shown).toMatch(/<details>\n\n```\n\n<\/details>\n\n… This text is too long[^\n]*$/)
+    const closed = truncateText(`<details>\n\n\`\`\`\na\n\`\`\`\n\n</details>\n${'a\n'.repeat(60_000)}`)
+    expect(closed).toMatch(/a\n\n… This text is too long[^\n]*$/)
   })
 
   test('a commit title closes no issue and mentions no one', () => {

@@ -235,6 +235,7 @@ describe('without credentials, the start fails because of', () => {
     ['PUBLISH_TARGETS', listFile, 'PUBLISH_TARGETS is not valid YAML: line 1, column 4: '],
     ['CLUSTER_TARGETS', listFile, 'CLUSTER_TARGETS is not valid YAML: line 1, column 4: '],
     ['PUBLISH_TARGETS', '/nowhere/list.yaml', 'PUBLISH_TARGETS: cannot read /nowhere/list.yaml'],
+    ['PUBLISH_TARGETS', '[{github: a/b}]', 'PUBLISH_TARGETS: cannot read its value, which must be a path'],
   ])('an invalid %s (%s)', async (variable, value, message) => {
     writeFileSync(listFile, 'a: @\n')
     const environment = { DATA_DIR: join(temporaryDirectory, 'none'), PORT: '0', LOG_LEVEL: 'silent' }
