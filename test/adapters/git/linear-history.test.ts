@@ -1,4 +1,4 @@
-// A head in one straight line above its base is merged and described without git's help as git would have done it.
+// A head with a linear history on top of its base is merged and described without git, with the same result as by git.
 import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
@@ -9,7 +9,7 @@ import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/me
 import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { createOriginRepository, createTemporaryDirectory } from './origin.ts'
 
-const temporaryDirectory = createTemporaryDirectory('line-to')
+const temporaryDirectory = createTemporaryDirectory('linear-history')
 const abortController = new AbortController()
 const recordedGitCalls: string[] = []
 
@@ -35,14 +35,13 @@ afterAll(() => {
   temporaryDirectory.remove()
 })
 
-/** Asked of git without our closed ways: its own words. */
 const listCommitsWithGit = (base: CommitSha, head: CommitSha) =>
   originRepository
     .git(['rev-list', '--topo-order', head, `^${base}`])
     .split('\n')
     .filter(Boolean)
 
-test('a line is what git lists, and no other history is taken for one', async () => {
+test('a linear history has the commits that git lists, and any other history is undefined', async () => {
   const root = originRepository.commit({ a: '1' })
   const base = originRepository.commit({ a: '2' }, [root])
   const one = originRepository.commit({ a: '3' }, [base])
@@ -70,7 +69,7 @@ test('a commit is near the tip only if it was one of the last tips', async () =>
   expect(await isNearTip(gitObjectReader, last, tip)).toBe(false)
 })
 
-test('a head above its base is merged into its own tree, and no git is started for it', async () => {
+test('a head on top of its base is merged into its own tree, without a git process', async () => {
   const base = originRepository.commit({ 'a/x': '1', b: '1' })
   const head = originRepository.commit({ 'a/y': '1', b: '1' }, [base])
   await gitMergeContext.diff(originRepository.tree(base), originRepository.tree(head))
@@ -86,8 +85,8 @@ test('a head above its base is merged into its own tree, and no git is started f
 
 test.each([
   ['an old mode', '100664'],
-  ['a directory with nothing in it', '40000'],
-])('a head whose tree has %s is merged as git writes trees', async (_, mode) => {
+  ['an empty directory', '40000'],
+])('a head with %s in its tree is merged into the same tree as by git', async (_, mode) => {
   const base = originRepository.commit({ b: '1' })
   const blob = originRepository.git(['hash-object', '-w', '--stdin'], '1')
   const empty = originRepository.git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
@@ -100,7 +99,7 @@ test.each([
   })
 })
 
-test('workflow files that a head edits are seen, wherever the line has them', async () => {
+test('workflow edits are found in every commit of a linear history', async () => {
   const base = originRepository.commit({ '.github/workflows/a.yml': '1', b: '1' })
   const one = originRepository.commit({ '.github/workflows/a.yml': '2', b: '1' }, [base])
   const two = originRepository.commit({ '.github/workflows/a.yml': '1', b: '2' }, [one])
