@@ -50,7 +50,7 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   'test/web/server/live-updates.test.ts': [1, 'typed text stays while an update arrives'],
   'test/stories/waiting-pulls.test.ts': [1, 'nothing is asked for a while'],
   'test/stories/story-environment.ts': [1, 'between two looks at whether it holds'],
-  'test/adapters/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
+  'test/adapters/workers/test-worker.ts': [1, 'between two looks at whether it holds'],
   'test/adapters/workers/worker-pool.test.ts': [
     2,
     'between two looks at whether it holds; nothing is killed meanwhile',

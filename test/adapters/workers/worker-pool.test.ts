@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { WorkerPool, type WorkerPoolOptions } from '../../../src/adapters/workers/worker-pool.ts'
-import type { TestWorkerJob } from './odd-jobs.ts'
+import type { TestWorkerJob } from './test-worker.ts'
 
 let temporaryDirectory: string
 let workerPool: WorkerPool<TestWorkerJob, unknown>
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 const generousTimeoutMs = 60_000
-const workerScript = new URL('./odd-jobs.ts', import.meta.url)
+const workerScript = new URL('./test-worker.ts', import.meta.url)
 const defaultWorkerPoolOptions = {
   script: workerScript,
   heap: 64,
@@ -235,7 +235,7 @@ describe('processes', () => {
   })
 
   test('do not keep a program alive that forgot them', async () => {
-    const program = join(import.meta.dirname, 'forgets-to-close.ts')
+    const program = join(import.meta.dirname, 'unclosed-pool.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program])
     await waitUntil(() => !isProcessAlive(Number(stdout)))
   })

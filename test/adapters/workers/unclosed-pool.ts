@@ -2,7 +2,7 @@
 import { WorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
 
 const workerPool = new WorkerPool<unknown, number>({
-  script: new URL('./odd-jobs.ts', import.meta.url),
+  script: new URL('./test-worker.ts', import.meta.url),
   heap: 64,
   processes: 1,
   maxWaiting: 1,

@@ -10,7 +10,7 @@ import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
-const ownershipScenario = await createOwnershipScenario('base-breaks')
+const ownershipScenario = await createOwnershipScenario('broken-base-branch')
 const { origin } = ownershipScenario
 for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 afterAll(() => ownershipScenario.close())
