@@ -18,9 +18,9 @@ test.each([
   ['catalog_bot_job', 'there is no metric catalog_bot_job'],
   ['catalog_bot_jobs{knd="pull"}', 'has no label knd'],
   ['sum by (repository) (catalog_bot_jobs)', 'has a label repository'],
-  ['up', 'asks for no metric'],
-])('the query %s is reported', (query, words) =>
-  expect(findPrometheusQueryProblems(query, sampleMetrics).join('\n')).toContain(words),
+  ['up', 'names no metric'],
+])('the query %s is reported', (query, problem) =>
+  expect(findPrometheusQueryProblems(query, sampleMetrics).join('\n')).toContain(problem),
 )
 
 test.each([

@@ -53,7 +53,7 @@ describe('a waiting pull request', () => {
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
       const moves = findLogEntries('the base branch moved').length
-      // Of something that no evaluation reads.
+      // A file that no evaluation reads.
       pull.updatedAt = repository.world.timestamp()
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
       await storyEnvironment.waitUntil(

@@ -1,4 +1,4 @@
-// Has work done and leaves the pool as it is: the process must end all the same.
+// Runs a job and does not close its pool. This process must end anyway.
 import { WorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
 
 const workerPool = new WorkerPool<unknown, number>({
