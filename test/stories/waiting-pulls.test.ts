@@ -54,7 +54,7 @@ describe('a waiting pull request', () => {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
       const moves = findLogEntries('the base branch moved').length
       // A file that no evaluation reads.
-      pull.updatedAt = repository.world.timestamp()
+      pull.updatedAt = repository.github.timestamp()
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
       await storyEnvironment.waitUntil(
         'the sweep has seen the base',
