@@ -1,4 +1,4 @@
-// A run whose tests leave something out says so at its end, and in CI it fails unless that was expected.
+// A run with skipped tests reports them at its end, and fails in CI unless they were expected.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

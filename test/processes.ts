@@ -1,7 +1,7 @@
-// Processes as the system sees them (Linux): who started whom, what they hold.
+// Reads processes from /proc (Linux): their parents, command lines, memory, and file descriptors.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process and all that it and those below it started; without those that have ended. */
+/** A process and its running descendants. */
 export function listProcessTree(root: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
@@ -26,7 +26,7 @@ export function isProcessAlive(id: number): boolean {
   return findRunningParentProcess(id) !== undefined
 }
 
-/** The program and its arguments, for people. */
+/** The program and its arguments, for messages. */
 export function readProcessCommandLine(id: number): string {
   return readProcFile(id, 'cmdline').replaceAll('\0', ' ').trim()
 }
@@ -47,7 +47,7 @@ export function countOpenFileDescriptors(id: number): number {
 }
 
 function findRunningParentProcess(id: number): number | undefined {
-  // `pid (name) state parent ...`; the name may hold anything.
+  // `pid (name) state parent ...`, in which the name can contain any character.
   const [state = 'X', parent = ''] = readProcFile(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return state === '' || state === 'Z' || state === 'X' ? undefined : Number(parent)
 }

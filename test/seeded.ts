@@ -1,8 +1,8 @@
-// Chance in tests, the same each time: a change must not fail because of a case that it has nothing to do with. Another
-// seed looks further: FUZZ_SEED=$RANDOM npm test -- test/checks/ownership/pull-sequences.test.ts.
+// A fixed seed for random tests, so that no change fails because of an unrelated case. Another seed tests other cases:
+// FUZZ_SEED=$RANDOM npm test -- test/checks/ownership/pull-sequences.test.ts.
 import fc from 'fast-check'
 
-/** For generators of our own. */
+/** The seed for generators other than fast-check. */
 export const fuzzSeed = Number(process.env['FUZZ_SEED'] ?? 20_261_122)
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: fuzzSeed })

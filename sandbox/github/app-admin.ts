@@ -52,10 +52,10 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
   }
 
   createApp(given: CreateAppOptions): MockApp {
-    const { world } = this
-    const id = given.appId ?? world.nextId()
+    const { state } = this
+    const id = given.appId ?? state.nextId()
     const bot = this.addAccount(`${given.slug}[bot]`, 'Bot')
-    const owner = given.owner ?? findAccountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
+    const owner = given.owner ?? findAccountByLogin(state, 'app-owner') ?? this.createUser('app-owner')
     const { slug, webhookSecret, events, permissions } = given
     const privateKey = given.privateKey ?? generatePrivateKey()
     const app: MockApp = {
@@ -70,9 +70,9 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
       webhookTarget: given.webhookTarget,
       events,
       permissions,
-      createdAt: world.timestamp(),
+      createdAt: state.timestamp(),
     }
-    world.apps.set(id, app)
+    state.apps.set(id, app)
     return app
   }
 
@@ -81,27 +81,27 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
     const code = randomBytes(20).toString('hex')
     // An app without a hook has no secret.
     const webhookSecret = manifest.webhookTarget === null ? null : randomBytes(20).toString('hex')
-    this.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
+    this.state.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
     return code
   }
 
   install(app: MockApp, account: MockAccount, repositories: readonly MockRepository[]): Installation {
-    const { world } = this
+    const { state } = this
     const installation: Installation = {
-      id: world.nextId(),
+      id: state.nextId(),
       app,
       account,
       repositories: new Set(repositories),
       permissions: { ...app.permissions },
       suspendedAt: null,
-      createdAt: world.timestamp(),
+      createdAt: state.timestamp(),
       remaining: 0,
       resetsAt: 0,
-      limits: createDefaultRateLimits(world.hourlyLimit),
+      limits: createDefaultRateLimits(state.hourlyLimit),
       use: createEmptyRateLimitUsage(),
     }
-    world.installations.set(installation.id, installation)
-    world.webhooks.emitTo(
+    state.installations.set(installation.id, installation)
+    state.webhooks.emitTo(
       installation,
       'installation',
       'created',
@@ -137,7 +137,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
     for (const repo of more) installation.repositories.add(repo)
     for (const repo of less) installation.repositories.delete(repo)
     const emitChange = (action: string): void =>
-      this.world.webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
+      this.state.webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
         ...view(),
         repositories_added: action === 'added' ? more.map(toMinimalRepositoryView) : [],
         repositories_removed: action === 'removed' ? less.map(toMinimalRepositoryView) : [],
@@ -148,14 +148,14 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
 
   uninstall(installation: Installation): void {
     const payload = this.#installed(installation, installation.repositories)
-    this.world.installations.delete(installation.id)
-    this.world.webhooks.emitTo(installation, 'installation', 'deleted', installation.account, payload)
+    this.state.installations.delete(installation.id)
+    this.state.webhooks.emitTo(installation, 'installation', 'deleted', installation.account, payload)
   }
 
   suspend(installation: Installation, suspended = true): void {
-    installation.suspendedAt = suspended ? this.world.timestamp() : null
+    installation.suspendedAt = suspended ? this.state.timestamp() : null
     const payload = this.#installed(installation, installation.repositories)
-    this.world.webhooks.emitTo(
+    this.state.webhooks.emitTo(
       installation,
       'installation',
       suspended ? 'suspend' : 'unsuspend',
@@ -168,7 +168,7 @@ export class GitHubAppAdmin extends BranchRuleAdmin {
   setPermissions(installation: Installation, permissions: AppPermissions): void {
     installation.permissions = permissions
     const payload = this.#installed(installation, installation.repositories)
-    this.world.webhooks.emitTo(
+    this.state.webhooks.emitTo(
       installation,
       'installation',
       'new_permissions_accepted',

@@ -9,7 +9,7 @@ import type { MockAccount, MockApp, GitHubPayload, AppPermissions, MockGitHubDat
 
 export interface AppRegistrationContext {
   readonly github: GitHubAppAdmin
-  readonly world: MockGitHubData
+  readonly state: MockGitHubData
 }
 
 /**
@@ -116,7 +116,7 @@ export async function handleAppRegistrationPage(
     sendHtmlPage(response, status, title, body)
   const form = appCreationPathPattern.exec(url.pathname)?.groups
   if (form !== undefined && request.method === 'POST') {
-    const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.world, form['org'])
+    const owner = form['org'] === undefined ? undefined : findAccountByLogin(at.state, form['org'])
     if (form['org'] !== undefined && owner?.type !== 'Organization')
       return sendHtml(404, 'Page not found', '')
     const fields = new URLSearchParams(await text(request))
@@ -138,7 +138,7 @@ export async function handleAppRegistrationPage(
     return true
   }
   const slug = appInstallationPathPattern.exec(url.pathname)?.groups?.['slug']
-  const app = [...at.world.apps.values()].find((it) => it.slug === slug)
+  const app = [...at.state.apps.values()].find((it) => it.slug === slug)
   if (app === undefined) return false
   return handleAppInstallationPage(at, app, request, sendHtml)
 }
@@ -157,8 +157,8 @@ const toAppSlug = (name: string): string =>
     .replace(/[^a-z\d]+/g, '-')
     .replace(/^-|-$/g, '')
 
-function isAppNameTaken({ world }: AppRegistrationContext, name: string): boolean {
-  return [...world.apps.values()].some(({ slug }) => slug === toAppSlug(name))
+function isAppNameTaken({ state }: AppRegistrationContext, name: string): boolean {
+  return [...state.apps.values()].some(({ slug }) => slug === toAppSlug(name))
 }
 
 function createAppManifestCode(
@@ -179,12 +179,12 @@ function createAppManifestCode(
 }
 
 async function handleAppInstallationPage(
-  { github, world }: AppRegistrationContext,
+  { github, state }: AppRegistrationContext,
   app: MockApp,
   request: IncomingMessage,
   html: (status: number, title: string, body: string) => true,
 ): Promise<true> {
-  const own = [...world.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
+  const own = [...state.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
   if (request.method === 'POST') {
     const chosen = new Set(new URLSearchParams(await text(request)).getAll('repository'))
     github.install(

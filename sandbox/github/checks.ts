@@ -67,13 +67,13 @@ function validateCheckRunRequest(body: GitHubPayload): void {
 }
 
 function applyCheckRunRequest(run: MockCheckRun, body: GitHubPayload): void {
-  const { world } = run.suite.repo
+  const { github } = run.suite.repo
   const { name, status, conclusion, started_at, completed_at, details_url, external_id } = body as Record<
     string,
     string | undefined
   >
   const output = (body['output'] ?? {}) as CheckRunOutput
-  run.changedAt = world.now()
+  run.changedAt = github.now()
   if (name !== undefined) run.name = name
   if (status !== undefined) run.status = status
   if (started_at !== undefined) run.startedAt = started_at
@@ -87,7 +87,7 @@ function applyCheckRunRequest(run: MockCheckRun, body: GitHubPayload): void {
   if (conclusion !== undefined) {
     run.status = 'completed'
     run.conclusion = conclusion
-    run.completedAt = completed_at ?? world.timestamp()
+    run.completedAt = completed_at ?? github.timestamp()
   }
   run.title = output.title ?? run.title
   run.summary = output.summary ?? run.summary
@@ -104,17 +104,17 @@ export async function addCheckRun(
   body: GitHubPayload,
 ): Promise<MockCheckRun> {
   validateCheckRunRequest(body)
-  const { world } = repo
+  const { github } = repo
   const branch = [...repo.knownRefs].find(([, tip]) => tip === sha)?.[0].replace('refs/heads/', '') ?? null
   const suite = findOrCreateCheckSuite(repo, app, sha, branch, null)
   const run: MockCheckRun = {
-    id: world.nextId(),
+    id: github.nextId(),
     suite,
     name: '',
     status: 'queued',
     conclusion: null,
-    changedAt: world.now(),
-    startedAt: world.timestamp(),
+    changedAt: github.now(),
+    startedAt: github.timestamp(),
     completedAt: null,
     detailsUrl: null,
     externalId: null,
@@ -146,17 +146,17 @@ async function emitCheckRunEvent(
   more: GitHubPayload = {},
   only?: MockApp,
 ): Promise<void> {
-  const { world } = run.suite.repo
+  const { github } = run.suite.repo
   const { suite } = run
-  world.queueDue(suite.repo)
-  suite.updatedAt = world.timestamp()
+  github.queueDue(suite.repo)
+  suite.updatedAt = github.timestamp()
   const check_run = {
     ...toCheckRunView(run),
     check_suite: await toCheckSuiteView(suite),
   }
-  world.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
+  github.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
   if (action === 'completed' && computeCheckSuiteState(suite).status === 'completed')
-    world.webhooks.emit('check_suite', 'completed', suite.repo, by, {
+    github.webhooks.emit('check_suite', 'completed', suite.repo, by, {
       check_suite: await toCheckSuiteView(suite),
     })
 }
@@ -175,7 +175,7 @@ export async function rerequestCheckRun(run: MockCheckRun, by: MockAccount, butt
 
 export async function rerequestCheckSuite(suite: CheckSuite, by: MockAccount): Promise<void> {
   const check_suite = await toCheckSuiteView(suite)
-  suite.repo.world.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
+  suite.repo.github.webhooks.emit('check_suite', 'rerequested', suite.repo, by, { check_suite }, suite.app)
 }
 
 export interface CommitStatusInput {
@@ -191,7 +191,7 @@ export async function addCommitStatus(
   creator: MockAccount,
   given: CommitStatusInput,
 ): Promise<MockCommitStatus> {
-  const { world } = repo
+  const { github } = repo
   const { context = 'default', description = null, target_url = null } = given
   // GitHub's limit on statuses of one commit and context.
   if (repo.statuses.filter((it) => it.sha === sha && it.context === context).length >= 1000)
@@ -199,20 +199,20 @@ export async function addCommitStatus(
       'This SHA and context has reached the maximum number of statuses.',
     ])
   const status: MockCommitStatus = {
-    id: world.nextId(),
+    id: github.nextId(),
     sha,
     context,
     state: given.state,
     description,
     targetUrl: target_url,
     creator,
-    createdAt: world.timestamp(),
-    changedAt: world.now(),
+    createdAt: github.timestamp(),
+    changedAt: github.now(),
   }
   repo.statuses.push(status)
-  world.queueDue(repo)
+  github.queueDue(repo)
   const commit = toCommitView(repo, await readCommit(repo.path, sha))
-  world.webhooks.emit('status', null, repo, creator, {
+  github.webhooks.emit('status', null, repo, creator, {
     ...toCommitStatusView(repo, status),
     sha,
     name: `${repo.owner.login}/${repo.name}`,

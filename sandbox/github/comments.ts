@@ -16,9 +16,9 @@ export function addComment(
   app: MockApp | null,
   body: string,
 ): IssueComment {
-  const { world } = thread.repo
-  const at = world.timestamp()
-  const base = { id: world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
+  const { github } = thread.repo
+  const at = github.timestamp()
+  const base = { id: github.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
   const comment: IssueComment = { ...base, repo: thread.repo, issue: thread.number }
   thread.comments.push(comment)
   thread.updatedAt = at
@@ -29,7 +29,7 @@ export function addComment(
 export function updateCommentBody(comment: IssueComment, body: string, by: MockAccount): void {
   const changes = { body: { from: comment.body } }
   comment.body = body
-  comment.updatedAt = comment.repo.world.timestamp()
+  comment.updatedAt = comment.repo.github.timestamp()
   comment.edit = { by, at: comment.updatedAt }
   emitCommentEvent(findCommentedPullOrIssue(comment), comment, 'edited', by, { changes })
 }
@@ -60,7 +60,7 @@ function emitCommentEvent(
   more: GitHubPayload = {},
 ): void {
   const issue = toIssueView(thread)
-  thread.repo.world.webhooks.emit('issue_comment', action, thread.repo, by, {
+  thread.repo.github.webhooks.emit('issue_comment', action, thread.repo, by, {
     issue,
     comment: toCommentView(comment),
     ...more,

@@ -27,11 +27,11 @@ export interface CreateRepositoryOptions {
 }
 
 export class GitHubAdmin {
-  protected readonly world: MockGitHubData
+  protected readonly state: MockGitHubData
   readonly #credentials: IssuedTokenStore
 
-  constructor(world: MockGitHubData, credentials: IssuedTokenStore) {
-    this.world = world
+  constructor(state: MockGitHubData, credentials: IssuedTokenStore) {
+    this.state = state
     this.#credentials = credentials
   }
 
@@ -42,34 +42,34 @@ export class GitHubAdmin {
   /** An organization with these logins as owners, who are administrators of all its repositories. */
   createOrganization(login: string, owners: readonly string[] = []): MockAccount {
     const organization = this.addAccount(login, 'Organization')
-    this.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
+    this.state.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
     return organization
   }
 
   protected addAccount(login: string, type: MockAccount['type']): MockAccount {
-    const { world } = this
-    if (findAccountByLogin(world, login) !== undefined) throw new Error(`the account ${login} already exists`)
+    const { state } = this
+    if (findAccountByLogin(state, login) !== undefined) throw new Error(`the account ${login} already exists`)
     const account: MockAccount = {
-      world,
-      id: world.nextId(),
+      github: state,
+      id: state.nextId(),
       login,
       type,
-      createdAt: world.timestamp(),
+      createdAt: state.timestamp(),
       deleted: false,
     }
-    world.accounts.set(account.id, account)
+    state.accounts.set(account.id, account)
     return account
   }
 
   createTeam(organization: string, slug: string, members: readonly string[] = []): Team {
-    const { world } = this
+    const { state } = this
     const team: Team = {
-      id: world.nextId(),
+      id: state.nextId(),
       organization: this.account(organization),
       slug,
       members: new Map(),
     }
-    world.teams.push(team)
+    state.teams.push(team)
     for (const login of members) this.addMember(team, login)
     return team
   }
@@ -85,7 +85,7 @@ export class GitHubAdmin {
 
   /** The account with a login. Throws if it does not exist. */
   account(login: string): MockAccount {
-    const account = findAccountByLogin(this.world, login)
+    const account = findAccountByLogin(this.state, login)
     if (account === undefined) throw new Error(`the account ${login} does not exist`)
     return account
   }
@@ -93,7 +93,7 @@ export class GitHubAdmin {
   /** A repository by `owner/name`. Throws if it does not exist. */
   repository(name: string): MockRepository {
     const [owner = '', short = ''] = name.split('/')
-    const repo = findRepositoryByName(this.world, owner, short)
+    const repo = findRepositoryByName(this.state, owner, short)
     if (repo === undefined) throw new Error(`the repository ${name} does not exist`)
     return repo
   }
@@ -130,7 +130,7 @@ export class GitHubAdmin {
   /** The token of the first App that is installed there. */
   installationOn(repository: string): Installation {
     const repo = this.repository(repository)
-    const installation = [...this.world.installations.values()].find((it) => it.repositories.has(repo))
+    const installation = [...this.state.installations.values()].find((it) => it.repositories.has(repo))
     if (installation === undefined) throw new Error(`no App is installed on ${repository}`)
     return installation
   }
@@ -151,7 +151,7 @@ export class GitHubAdmin {
         : await readFilesRecursively(fromDirectory))
     const sha = await commitFiles(repo.path, undefined, content, 'First commit', this.signature(account))
     await setRef(repo.path, `refs/heads/${defaultBranch}`, sha)
-    await this.world.runSerialized(repo, () => processRefChanges(repo, account))
+    await this.state.runSerialized(repo, () => processRefChanges(repo, account))
     return repo
   }
 
@@ -162,17 +162,17 @@ export class GitHubAdmin {
     parent: MockRepository | null,
     isPrivate: boolean,
   ): MockRepository {
-    const { world } = this
-    if (findRepositoryByName(world, owner.login, name) !== undefined)
+    const { state } = this
+    if (findRepositoryByName(state, owner.login, name) !== undefined)
       throw new Error(`the repository ${owner.login}/${name} already exists`)
-    const id = world.nextId()
-    const at = world.timestamp()
+    const id = state.nextId()
+    const at = state.timestamp()
     const repo: MockRepository = {
-      world,
+      github: state,
       id,
       owner,
       name,
-      path: join(world.directory, `${id}.git`),
+      path: join(state.directory, `${id}.git`),
       defaultBranch,
       private: isPrivate,
       parent,
@@ -199,13 +199,13 @@ export class GitHubAdmin {
       createdAt: at,
       pushedAt: at,
     }
-    world.repos.add(repo)
+    state.repos.add(repo)
     return repo
   }
 
   protected signature(account: MockAccount): GitIdentity {
     const email = `${account.id}+${account.login}@users.noreply.github.invalid`
-    return { name: account.login, email, at: this.world.now() }
+    return { name: account.login, email, at: this.state.now() }
   }
 
   /** Gives a user a role in a repository. Null removes it. */
@@ -232,7 +232,7 @@ export class GitHubAdmin {
     }: { outcome?: SimulatedWorkflowOutcome; milliseconds?: number; dispatchTypes?: readonly string[] } = {},
   ): Workflow {
     const workflow: Workflow = {
-      id: this.world.nextId(),
+      id: this.state.nextId(),
       file,
       name: file.replace(/\.ya?ml$/, ''),
       outcome,
@@ -252,7 +252,7 @@ export class GitHubAdmin {
   archive(repository: string, archived = true): void {
     const repo = this.repository(repository)
     repo.archived = archived
-    this.world.webhooks.emit('repository', archived ? 'archived' : 'unarchived', repo, repo.owner, {})
+    this.state.webhooks.emit('repository', archived ? 'archived' : 'unarchived', repo, repo.owner, {})
   }
 }
 

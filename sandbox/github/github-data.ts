@@ -9,7 +9,7 @@ export type CollaboratorRole = 'admin' | 'maintain' | 'write' | 'triage' | 'read
 export type GitHubPayload = Record<string, unknown>
 
 export interface MockAccount {
-  readonly world: MockGitHubData
+  readonly github: MockGitHubData
   readonly id: number
   login: string
   readonly type: 'User' | 'Organization' | 'Bot'
@@ -268,7 +268,7 @@ export interface MockWorkflowRun {
 }
 
 export interface MockRepository {
-  readonly world: MockGitHubData
+  readonly github: MockGitHubData
   readonly id: number
   readonly owner: MockAccount
   name: string
@@ -468,19 +468,19 @@ export function formatGitHubTimestamp(milliseconds: number): string {
 }
 
 /** Finds an account that is not deleted by login. GitHub compares logins case-insensitively. */
-export function findAccountByLogin(world: MockGitHubData, login: string): MockAccount | undefined {
+export function findAccountByLogin(state: MockGitHubData, login: string): MockAccount | undefined {
   const wanted = login.toLowerCase()
-  return [...world.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)
+  return [...state.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)
 }
 
 export function findRepositoryByName(
-  world: MockGitHubData,
+  state: MockGitHubData,
   owner: string,
   name: string,
 ): MockRepository | undefined {
-  const account = findAccountByLogin(world, owner)
+  const account = findAccountByLogin(state, owner)
   const wanted = name.toLowerCase()
-  return [...world.repos].find(
+  return [...state.repos].find(
     (it) => !it.deleted && it.owner === account && it.name.toLowerCase() === wanted,
   )
 }
@@ -494,14 +494,14 @@ export function findCollaboratorRole(
   repo: MockRepository,
   account: MockAccount,
 ): CollaboratorRole | undefined {
-  const { world } = repo
+  const { github } = repo
   const roles: (CollaboratorRole | undefined)[] = [
     repo.private ? undefined : 'read',
     repo.roles.get(account.id),
   ]
-  if (repo.owner === account || world.organizationOwners.get(repo.owner.id)?.has(account.id) === true)
+  if (repo.owner === account || github.organizationOwners.get(repo.owner.id)?.has(account.id) === true)
     roles.push('admin')
-  for (const team of world.teams)
+  for (const team of github.teams)
     if (team.members.get(account.id)?.state === 'active') roles.push(repo.teamRoles.get(team.id))
   return roles.reduce((best, role) => (getRoleRank(role) > getRoleRank(best) ? role : best), undefined)
 }
@@ -519,6 +519,6 @@ export function findPullOrIssue(repo: MockRepository, number: number): PullOrIss
 }
 
 /** All pull requests of all repositories. */
-export function* iterateAllPulls(world: MockGitHubData): Generator<MockPull> {
-  for (const repo of world.repos) yield* repo.pulls.values()
+export function* iterateAllPulls(state: MockGitHubData): Generator<MockPull> {
+  for (const repo of state.repos) yield* repo.pulls.values()
 }

@@ -76,9 +76,9 @@ export class MockGitHub extends MockUserActions {
   readonly #parts: MockGitHubComponents
   readonly #stopProcessLauncher = startProcessLauncher()
 
-  constructor(world: MockGitHubData, credentials: IssuedTokenStore, parts: MockGitHubComponents) {
-    super(world, credentials)
-    this.url = world.base
+  constructor(state: MockGitHubData, credentials: IssuedTokenStore, parts: MockGitHubComponents) {
+    super(state, credentials)
+    this.url = state.base
     this.webhooks = parts.webhooks
     this.requests = parts.requests
     this.violations = parts.violations
@@ -106,7 +106,7 @@ export class MockGitHub extends MockUserActions {
 
   /** Rejects the next `times` REST calls because of a rate limit, with a wait time in seconds. */
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
-    const outcome = createRateLimitFaultOutcome(kind, this.world.now() / 1000, waitSeconds)
+    const outcome = createRateLimitFaultOutcome(kind, this.state.now() / 1000, waitSeconds)
     return this.#parts.faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
@@ -124,7 +124,7 @@ export class MockGitHub extends MockUserActions {
   /** The remaining requests of an installation in this hour. */
   setRemaining(installation: Installation, remaining: number): void {
     installation.remaining = remaining
-    installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.world.now() / 1000) + 3600)
+    installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.state.now() / 1000) + 3600)
   }
 
   /** Sets the hourly limit of an installation from now on, and resets its hour. */
@@ -140,12 +140,12 @@ export class MockGitHub extends MockUserActions {
 
   /** Resolves when no delivery is pending and no background computation is running. */
   async settled(): Promise<void> {
-    await this.world.settled()
+    await this.state.settled()
   }
 
   async stop(): Promise<void> {
     await this.webhooks.close()
-    await this.world.settled()
+    await this.state.settled()
     await new Promise((resolve) => {
       this.#parts.server.close(resolve)
       this.#parts.server.closeAllConnections()
@@ -167,13 +167,13 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
   await mkdir(options.directory, { recursive: true })
   const target = { url: options.webhookTarget }
   const now = (): number => options.clock?.now() ?? Date.now()
-  const world = new MockGitHubData(options.directory, now, options.hourlyLimit)
-  const webhooks = new WebhookDispatcher(world, () => target.url)
-  const credentials = new IssuedTokenStore(world)
-  world.webhooks = webhooks
-  world.queueDue = (repo) => {
+  const state = new MockGitHubData(options.directory, now, options.hourlyLimit)
+  const webhooks = new WebhookDispatcher(state, () => target.url)
+  const credentials = new IssuedTokenStore(state)
+  state.webhooks = webhooks
+  state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
-    if (waits) world.runInBackground(world.runSerialized(repo, () => advanceMergeQueues(repo)))
+    if (waits) state.runInBackground(state.runSerialized(repo, () => advanceMergeQueues(repo)))
   }
   const faults = new FaultInjector()
   const requests: ApiRequestRecord[] = []
@@ -187,25 +187,25 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     webhooks.observe = ({ event, action, payload }) =>
       void violations.push(...validator.checkWebhook(event, action, payload))
   }
-  const router = new RestRouter({ world, credentials, faults, routes, record, observe })
+  const router = new RestRouter({ state, credentials, faults, routes, record, observe })
   const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
     // REST paths have other shapes, but an account could have the same name as one, so routes have priority.
     const html =
-      request.method === 'GET' && !router.knows('GET', path) ? renderHtmlPage(world, path) : undefined
+      request.method === 'GET' && !router.knows('GET', path) ? renderHtmlPage(state, path) : undefined
     if (html === undefined) return false
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return true
   }
-  const signIn = createSignInPages(world, credentials)
+  const signIn = createSignInPages(state, credentials)
   // For browsers, once the server's address is known.
   const browsed: { at?: AppRegistrationContext } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = new URL(request.url ?? '/', world.base)
+    const url = new URL(request.url ?? '/', state.base)
     // Clients that expect an Enterprise Server add this prefix to every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitHttpPath(url.pathname))
-      await handleGitHttpRequest({ world, credentials, faults, record }, request, response, url)
+      await handleGitHttpRequest({ state, credentials, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else if (await signIn.answer(request, response, url)) return
     else if (
@@ -228,8 +228,8 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
-  world.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const github = new MockGitHub(world, credentials, {
+  state.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const github = new MockGitHub(state, credentials, {
     webhooks,
     requests,
     violations,
@@ -237,7 +237,7 @@ export async function startMockGitHub(options: MockGitHubOptions): Promise<MockG
     server,
     target,
   })
-  browsed.at = { github, world }
+  browsed.at = { github, state }
   return github
 }
 
@@ -256,7 +256,7 @@ export const createRestRoutes = (credentials: IssuedTokenStore, webhooks: Webhoo
 /** `POST /graphql`: the merge features that REST does not have. These are the merge queue, and the rules of a ref for its caller. Also shows who edited a comment. */
 const graphqlRoute = defineRoute('POST /graphql', {}, async (call) => respondOk(await respondToQuery(call)))
 
-async function respondToQuery({ world, body, caller }: RouteRequest): Promise<GraphqlResult> {
+async function respondToQuery({ state, body, caller }: RouteRequest): Promise<GraphqlResult> {
   const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
   let operation
   try {
@@ -266,15 +266,15 @@ async function respondToQuery({ world, body, caller }: RouteRequest): Promise<Gr
     return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
   }
   if (operation.kind === 'mutation')
-    return await executeGraphqlQuery(createMutationFields(world, caller), operation.fields)
+    return await executeGraphqlQuery(createMutationFields(state, caller), operation.fields)
   const repository = ({ owner, name }: Record<string, unknown>): object => {
-    const repo = findRepositoryByName(world, String(owner), String(name))
+    const repo = findRepositoryByName(state, String(owner), String(name))
     if (repo === undefined || !canSeeRepository(caller, repo)) throw createNotFoundError()
     return toRepositoryFields(caller, repo)
   }
-  const node = ({ id }: Record<string, unknown>): object => findCommentFieldsByNodeId(world, caller, id)
+  const node = ({ id }: Record<string, unknown>): object => findCommentFieldsByNodeId(state, caller, id)
   const nodes = ({ ids }: Record<string, unknown>): object =>
-    findCommentFieldsByNodeIds(world, caller, ids as unknown[])
+    findCommentFieldsByNodeIds(state, caller, ids as unknown[])
   const viewer = (): object => {
     if (caller.kind === 'anonymous' || caller.kind === 'app')
       throw new GitHubApiError(401, 'Requires authentication')

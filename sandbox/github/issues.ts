@@ -28,10 +28,10 @@ export function createIssue(
   repo: MockRepository,
   { author, app = null, title, body = null }: CreateIssueOptions,
 ): MockIssue {
-  const { world } = repo
-  const at = world.timestamp()
+  const { github } = repo
+  const at = github.timestamp()
   const issue: MockIssue = {
-    id: world.nextId(),
+    id: github.nextId(),
     repo,
     number: repo.nextNumber++,
     author,
@@ -72,7 +72,7 @@ export function changeTitleAndBody(
 
 export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccount): void {
   const edited = changeTitleAndBody(issue, changes)
-  issue.updatedAt = issue.repo.world.timestamp()
+  issue.updatedAt = issue.repo.github.timestamp()
   if (Object.keys(edited).length > 0) emitIssueEvent(issue, 'edited', by, { changes: edited })
   if (changes.state === undefined || changes.state === issue.state) return
   const closes = changes.state === 'closed'
@@ -84,5 +84,5 @@ export function editIssue(issue: MockIssue, changes: IssueChanges, by: MockAccou
 }
 
 function emitIssueEvent(issue: MockIssue, action: string, by: MockAccount, more: GitHubPayload = {}): void {
-  issue.repo.world.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(issue), ...more })
+  issue.repo.github.webhooks.emit('issues', action, issue.repo, by, { issue: toIssueView(issue), ...more })
 }

@@ -8,9 +8,9 @@ import type { MockPull, MockRepository, MockGitHubData } from './github-data.ts'
 const htmlPagePathPattern = /^\/([^/]+)\/([^/]+?)(?:\/pull\/(\d+))?\/?$/
 
 /** The page at a path, or undefined if there is no such page. Private repositories have no pages. */
-export function renderHtmlPage(world: MockGitHubData, path: string): string | undefined {
+export function renderHtmlPage(state: MockGitHubData, path: string): string | undefined {
   const [, owner = '', name = '', number] = htmlPagePathPattern.exec(path) ?? []
-  const repo = findRepositoryByName(world, owner, name)
+  const repo = findRepositoryByName(state, owner, name)
   if (repo === undefined || repo.private) return undefined
   if (number === undefined) return renderRepositoryPage(repo)
   const pull = repo.pulls.get(Number(number))

@@ -21,7 +21,7 @@ export interface CreatePullInput {
 
 /** Opens a pull request for an existing branch. Throws GitHub's 422 if there are no changes. */
 export async function createPull(repo: MockRepository, request: CreatePullInput): Promise<MockPull> {
-  const { world } = repo
+  const { github } = repo
   const {
     author,
     headRepo,
@@ -40,7 +40,7 @@ export async function createPull(repo: MockRepository, request: CreatePullInput)
     new GitHubApiError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
   if (await isAncestor(repo.path, headSha, baseSha))
     throw validationError(`No commits between ${baseRef} and ${headRef}`)
-  for (const other of iterateAllPulls(world))
+  for (const other of iterateAllPulls(github))
     if (
       other.repo === repo &&
       other.state === 'open' &&
@@ -49,9 +49,9 @@ export async function createPull(repo: MockRepository, request: CreatePullInput)
       other.baseRef === baseRef
     )
       throw validationError(`A pull request already exists for ${headRepo.owner.login}:${headRef}.`)
-  const at = world.timestamp()
+  const at = github.timestamp()
   const pull: MockPull = {
-    id: world.nextId(),
+    id: github.nextId(),
     repo,
     number: repo.nextNumber++,
     author,
@@ -133,7 +133,7 @@ export async function setPullDraft(pull: MockPull, draft: boolean, by: MockAccou
 function findOrCreateLabel(repo: MockRepository, name: string): MockLabel {
   const known = repo.labels.get(name.toLowerCase())
   if (known !== undefined) return known
-  const label = { id: repo.world.nextId(), name, color: 'ededed', description: null }
+  const label = { id: repo.github.nextId(), name, color: 'ededed', description: null }
   repo.labels.set(name.toLowerCase(), label)
   return label
 }
@@ -195,18 +195,18 @@ export function addReview(
   body: string,
   sha: string = pull.headSha,
 ): MockReview {
-  const { world } = pull.repo
+  const { github } = pull.repo
   if (author === pull.author && event !== undefined && event !== 'COMMENT') {
     const verbPhrase = event === 'APPROVE' ? 'approve' : 'request changes on'
     throw new GitHubApiError(422, 'Unprocessable Entity', [`Can not ${verbPhrase} your own pull request`])
   }
   const review: MockReview = {
-    id: world.nextId(),
+    id: github.nextId(),
     author,
     body,
     state: event === undefined ? 'PENDING' : reviewStateByEvent[event],
     sha,
-    submittedAt: world.timestamp(),
+    submittedAt: github.timestamp(),
   }
   pull.reviews.push(review)
   pull.requestedUsers = pull.requestedUsers.filter((it) => it !== author)
@@ -222,11 +222,11 @@ export function dismissReview(pull: MockPull, review: MockReview, by: MockAccoun
 }
 
 function emitReviewEvent(pull: MockPull, review: MockReview, action: string, by: MockAccount): void {
-  const { world } = pull.repo
-  world.queueDue(pull.repo)
+  const { github } = pull.repo
+  github.queueDue(pull.repo)
   const view = toReviewView(pull, review)
   // REST uses uppercase for a review's state, and webhooks do not.
-  world.webhooks.emit('pull_request_review', action, pull.repo, by, {
+  github.webhooks.emit('pull_request_review', action, pull.repo, by, {
     review: { ...view, state: review.state.toLowerCase() },
     pull_request: toPullSummaryView(pull),
   })

@@ -44,11 +44,11 @@ export function addReviewComments(
   drafts: readonly DraftReviewComment[],
   hunks: readonly string[],
 ): void {
-  const { world } = pull.repo
-  const at = world.timestamp()
+  const { github } = pull.repo
+  const at = github.timestamp()
   drafts.forEach(({ path, body, line = 0, start_line: startLine = null }, index) => {
     pull.reviewComments.push({
-      ...{ id: world.nextId(), review: review.id, author: review.author, body, path, line, startLine },
+      ...{ id: github.nextId(), review: review.id, author: review.author, body, path, line, startLine },
       ...{ sha: review.sha, hunk: hunks[index] ?? '', replyTo: null, createdAt: at, updatedAt: at },
       isMinimized: false,
     })
@@ -63,9 +63,9 @@ export function replyToReviewComment(
   author: MockAccount,
   body: string,
 ): void {
-  const { world } = pull.repo
-  const at = world.timestamp()
-  const reply = { id: world.nextId(), author, body, replyTo: comment.id, createdAt: at, updatedAt: at }
+  const { github } = pull.repo
+  const at = github.timestamp()
+  const reply = { id: github.nextId(), author, body, replyTo: comment.id, createdAt: at, updatedAt: at }
   pull.reviewComments.push({ ...comment, ...reply, isMinimized: false })
 }
 

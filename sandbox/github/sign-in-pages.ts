@@ -27,10 +27,10 @@ const authorizationCodeLifetimeMs = 600_000
 
 export const toOAuthClientId = (app: MockApp): string => `Iv1.${app.id}`
 
-export function createSignInPages(world: MockGitHubData, credentials: IssuedTokenStore): SignInPages {
+export function createSignInPages(state: MockGitHubData, credentials: IssuedTokenStore): SignInPages {
   const codes = new Map<string, AuthorizationCode>()
   const findAppByClientId = (clientId: string | null) =>
-    [...world.apps.values()].find((it) => toOAuthClientId(it) === clientId)
+    [...state.apps.values()].find((it) => toOAuthClientId(it) === clientId)
   const sendJson = (response: ServerResponse, status: number, body: unknown): true => {
     response
       .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
@@ -54,7 +54,7 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
     if (challenge !== undefined && query.get('code_challenge_method') !== 'S256')
       return sendHtmlPage(response, 400, 'Be careful!', 'The code challenge method must be S256.')
     if (request.method === 'POST') {
-      const account = findAccountByLogin(world, query.get('as') ?? '')
+      const account = findAccountByLogin(state, query.get('as') ?? '')
       if (account === undefined || account.type !== 'User')
         return sendHtmlPage(response, 404, 'Page not found', '')
       const code = randomBytes(10).toString('hex')
@@ -63,7 +63,7 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
         account,
         redirectUrl,
         challenge,
-        expiresAt: world.now() + authorizationCodeLifetimeMs,
+        expiresAt: state.now() + authorizationCodeLifetimeMs,
       })
       const to = new URL(redirectUrl)
       to.searchParams.set('code', code)
@@ -71,7 +71,7 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
       response.writeHead(302, { location: to.href }).end()
       return true
     }
-    const people = [...world.accounts.values()].filter((it) => it.type === 'User' && !it.deleted)
+    const people = [...state.accounts.values()].filter((it) => it.type === 'User' && !it.deleted)
     const buttons = people.map((it) => {
       const action = new URL(url)
       action.searchParams.set('as', it.login)
@@ -88,7 +88,7 @@ export function createSignInPages(world: MockGitHubData, credentials: IssuedToke
     const name = given.get('code') ?? ''
     const code = codes.get(name)
     codes.delete(name)
-    if (code === undefined || code.app !== app || code.expiresAt <= world.now())
+    if (code === undefined || code.app !== app || code.expiresAt <= state.now())
       return sendJson(response, 200, { error: 'bad_verification_code' })
     if (given.get('redirect_uri') !== code.redirectUrl)
       return sendJson(response, 200, { error: 'redirect_uri_mismatch' })

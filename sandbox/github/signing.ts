@@ -7,21 +7,21 @@ import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
 /** The committer of all commits that GitHub creates for a user. */
-export const createGitHubCommitterIdentity = (world: MockGitHubData): GitIdentity => ({
+export const createGitHubCommitterIdentity = (state: MockGitHubData): GitIdentity => ({
   name: 'GitHub',
   email: 'noreply@github.invalid',
-  at: world.now(),
+  at: state.now(),
 })
 
 /** An account as the author of a commit that GitHub creates. */
-export const toCommitAuthorIdentity = ({ world, id, login }: MockAccount): GitIdentity => ({
+export const toCommitAuthorIdentity = ({ github, id, login }: MockAccount): GitIdentity => ({
   name: login,
   email: `${id}+${login}@users.noreply.github.invalid`,
-  at: world.now(),
+  at: github.now(),
 })
 
 /** The same commit with a signature. The unsigned commit remains as an unreferenced object. */
-export async function signCommit(world: MockGitHubData, path: string, sha: string): Promise<string> {
+export async function signCommit(state: MockGitHubData, path: string, sha: string): Promise<string> {
   const bytes = await readLooseObjectsOrRunGit(
     () => readLooseObject(path, sha).bytes,
     () => runGitForBytes(path, ['cat-file', 'commit', sha]),
@@ -37,14 +37,14 @@ export async function signCommit(world: MockGitHubData, path: string, sha: strin
   const header = `gpgsig ${signature.replaceAll('\n', '\n ')}`
   const object = Buffer.from(`${text.slice(0, end)}\n${header}${text.slice(end)}`)
   const id = writeLooseObject(path, 'commit', object)
-  world.signatures.set(id, signature)
+  state.signatures.set(id, signature)
   return id
 }
 
 /** The signature of a commit, as REST shows it. */
-export function toSignatureVerificationView(world: MockGitHubData, sha: string): GitHubPayload {
-  const signature = world.signatures.get(sha)
+export function toSignatureVerificationView(state: MockGitHubData, sha: string): GitHubPayload {
+  const signature = state.signatures.get(sha)
   return signature === undefined
     ? { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
-    : { verified: true, reason: 'valid', signature, payload: `commit ${sha}`, verified_at: world.timestamp() }
+    : { verified: true, reason: 'valid', signature, payload: `commit ${sha}`, verified_at: state.timestamp() }
 }

@@ -78,7 +78,7 @@ export class MockUserActions extends GitHubAppAdmin {
   async fork(repository: string, login: string): Promise<MockRepository> {
     const parent = this.repository(repository)
     const owner = this.account(login)
-    const known = [...this.world.repos].find(
+    const known = [...this.state.repos].find(
       (it) => it.parent === parent && it.owner === owner && !it.deleted,
     )
     if (known !== undefined) return known
@@ -86,7 +86,7 @@ export class MockUserActions extends GitHubAppAdmin {
     await createBareRepository(repo.path, parent.defaultBranch, parent.path)
     const tip = this.#tip(parent, parent.defaultBranch)
     await setRef(repo.path, `refs/heads/${parent.defaultBranch}`, tip)
-    await this.world.runSerialized(repo, () => processRefChanges(repo, owner))
+    await this.state.runSerialized(repo, () => processRefChanges(repo, owner))
     return repo
   }
 
@@ -96,13 +96,13 @@ export class MockUserActions extends GitHubAppAdmin {
     const author = this.account(login)
     const base = request.base ?? repo.defaultBranch
     const headRepo = (request.fork ?? repo.owner !== author) ? await this.fork(repository, login) : repo
-    const headRef = request.branch ?? `patch-${this.world.nextId()}`
+    const headRef = request.branch ?? `patch-${this.state.nextId()}`
     const made =
       commit ??
       (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
-    const sha = request.signed === true ? await signCommit(this.world, repo.path, made) : made
+    const sha = request.signed === true ? await signCommit(this.state, repo.path, made) : made
     const { body = null, draft = false, maintainerCanModify = true } = request
-    return await this.world.runSerialized(repo, async () => {
+    return await this.state.runSerialized(repo, async () => {
       await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
       await processRefChanges(headRepo, author)
       return await createPull(repo, {
@@ -157,7 +157,7 @@ export class MockUserActions extends GitHubAppAdmin {
   async #setHead(pull: MockPull, sha: string, by: string | undefined): Promise<void> {
     const { headRepo } = pull
     if (headRepo === null) throw new Error(`the fork of pull request #${pull.number} was deleted`)
-    await this.world.runSerialized(headRepo, async () => {
+    await this.state.runSerialized(headRepo, async () => {
       await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha)
       await processRefChanges(headRepo, by === undefined ? pull.author : this.account(by))
     })
@@ -174,7 +174,7 @@ export class MockUserActions extends GitHubAppAdmin {
   ): Promise<string> {
     const repo = this.repository(repository)
     const author = by === undefined ? repo.owner : this.account(by)
-    return await this.world.runSerialized(repo, async () => {
+    return await this.state.runSerialized(repo, async () => {
       const name = branch ?? repo.defaultBranch
       const parent = repo.knownRefs.get(`refs/heads/${name}`) ?? this.#tip(repo, repo.defaultBranch)
       const sha = await commitFiles(repo.path, parent, files, message, this.signature(author))
@@ -186,7 +186,7 @@ export class MockUserActions extends GitHubAppAdmin {
 
   async deleteBranch(repository: string, branch: string, by?: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.world.runSerialized(repo, async () => {
+    await this.state.runSerialized(repo, async () => {
       await deleteRef(repo.path, `refs/heads/${branch}`)
       await processRefChanges(repo, this.#by(repo, by))
     })
@@ -257,7 +257,7 @@ export class MockUserActions extends GitHubAppAdmin {
       this.createWorkflow(repository, file, { outcome: 'never' })
     const run = await startWorkflowRun(repo, workflow, 'pull_request', '', sha, repo.owner, {})
     Object.assign(run, { status: 'completed', conclusion })
-    this.world.queueDue(repo)
+    this.state.queueDue(repo)
   }
 
   /** Sets the state of a commit's deployment. */
@@ -268,20 +268,20 @@ export class MockUserActions extends GitHubAppAdmin {
     ended: 'success' | 'failure' = 'success',
   ): void {
     const repo = this.repository(repository)
-    const { world } = this
-    const by = { creator: repo.owner, app: null, createdAt: world.timestamp() }
-    const status = { ...by, id: world.nextId(), state: ended, description: '' }
+    const { state } = this
+    const by = { creator: repo.owner, app: null, createdAt: state.timestamp() }
+    const status = { ...by, id: state.nextId(), state: ended, description: '' }
     const kind = { description: null, isTransient: false, isProduction: false }
     repo.deployments.push({
       ...by,
       ...kind,
-      id: world.nextId(),
+      id: state.nextId(),
       sha,
       ref: sha,
       environment,
       statuses: [status],
     })
-    this.world.queueDue(repo)
+    this.state.queueDue(repo)
   }
 
   dismiss(pull: MockPull, review: MockReview, by: string = pull.repo.owner.login): void {
@@ -322,7 +322,7 @@ export class MockUserActions extends GitHubAppAdmin {
 
   /** Removes a pull request from its queue, like the button on its page. */
   async removeFromQueue(pull: MockPull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
-    await this.world.runSerialized(pull.repo, async () => {
+    await this.state.runSerialized(pull.repo, async () => {
       const entry = findMergeQueueEntry(pull)
       if (entry === undefined) throw new Error(`#${pull.number} is not in a merge queue`)
       await removeMergeQueueEntry(entry, reason, this.#by(pull.repo, by))
@@ -336,6 +336,6 @@ export class MockUserActions extends GitHubAppAdmin {
    */
   async passTimeInQueues(repository: string): Promise<void> {
     const repo = this.repository(repository)
-    await this.world.runSerialized(repo, () => advanceMergeQueues(repo))
+    await this.state.runSerialized(repo, () => advanceMergeQueues(repo))
   }
 }

@@ -46,20 +46,20 @@ export class WebhookDispatcher implements WebhookSender {
   readonly deliveries: WebhookDelivery[] = []
   /** Receives every payload when it is created. */
   observe: ((delivery: WebhookDelivery) => void) | undefined
-  readonly #world: MockGitHubData
+  readonly #state: MockGitHubData
   readonly #target: () => string | undefined
   readonly #rules: WebhookFaultRule[] = []
   readonly #pending = new Set<Promise<void>>()
   #closed = false
 
-  constructor(world: MockGitHubData, target: () => string | undefined) {
-    this.#world = world
+  constructor(state: MockGitHubData, target: () => string | undefined) {
+    this.#state = state
     this.#target = target
   }
 
   /** Sends a repository event to every app that is installed there and subscribed to the event. */
   readonly emit: WebhookSender['emit'] = (event, action, repo, sender, payload, only) => {
-    for (const installation of this.#world.installations.values()) {
+    for (const installation of this.#state.installations.values()) {
       const { app, suspendedAt, repositories } = installation
       if (suspendedAt !== null || !repositories.has(repo) || (only !== undefined && only !== app)) continue
       if (only === undefined && !app.events.includes(event)) continue
@@ -78,7 +78,7 @@ export class WebhookDispatcher implements WebhookSender {
   readonly emitTo: WebhookSender['emitTo'] = (installation, event, action, sender, payload, repo = null) => {
     const organization = installation.account.type === 'Organization' ? installation.account : undefined
     const delivery: WebhookDelivery = {
-      id: this.#world.nextId(),
+      id: this.#state.nextId(),
       guid: randomUUID(),
       app: installation.app,
       event,
@@ -95,7 +95,7 @@ export class WebhookDispatcher implements WebhookSender {
           ? {}
           : { installation: { id: installation.id, node_id: toNodeId('Installation', installation.id) } }),
       },
-      deliveredAt: this.#world.timestamp(),
+      deliveredAt: this.#state.timestamp(),
       status: 0,
       seconds: 0,
     }

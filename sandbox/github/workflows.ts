@@ -15,10 +15,10 @@ export async function startWorkflowRun(
   actor: MockAccount,
   inputs: GitHubPayload,
 ): Promise<MockWorkflowRun> {
-  const { world } = repo
-  const at = world.timestamp()
+  const { github } = repo
+  const at = github.timestamp()
   const number = repo.runs.filter((it) => it.workflow === workflow).length + 1
-  const id = world.nextId()
+  const id = github.nextId()
   const times = { createdAt: at, updatedAt: at }
   const run: MockWorkflowRun = {
     id,
@@ -35,7 +35,7 @@ export async function startWorkflowRun(
   }
   repo.runs.push(run)
   await emitWorkflowRunEvent(repo, run, 'requested')
-  if (workflow.outcome !== 'never') world.runInBackground(simulateWorkflowRun(repo, run))
+  if (workflow.outcome !== 'never') github.runInBackground(simulateWorkflowRun(repo, run))
   return run
 }
 
@@ -56,9 +56,9 @@ async function emitWorkflowRunEvent(
   run: MockWorkflowRun,
   action: string,
 ): Promise<void> {
-  const { world } = repo
-  run.updatedAt = world.timestamp()
-  world.webhooks.emit('workflow_run', action, repo, run.actor, {
+  const { github } = repo
+  run.updatedAt = github.timestamp()
+  github.webhooks.emit('workflow_run', action, repo, run.actor, {
     workflow_run: await toWorkflowRunView(repo, run),
     workflow: toWorkflowView(repo, run.workflow),
   })

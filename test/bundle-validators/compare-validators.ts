@@ -1,8 +1,8 @@
-// Our findings in bundles beside what the validators of operator-framework/api and opm say: how often they agree, rule by
-// rule and bundle by bundle, and where not. Builds the validators from their Go modules first, which takes some minutes,
-// unless `--program PATH` names a program that is built.
+// Compares our findings in bundles with those of opm and the validators of operator-framework/api, by rule and by bundle.
+// First builds the validators from their Go modules, which takes some minutes, unless `--program PATH` names a built
+// program.
 // `node test/bundle-validators/compare-validators.ts [--program PATH] [--show N] DIRECTORY...`: every directory below with
-// `manifests/` is a bundle; exit 1 where an error is on one side only and no known difference explains it.
+// `manifests/` is a bundle. Exits with 1 if only one side has an error and no known difference explains it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -74,7 +74,7 @@ for (const [why, count] of [...explainedDifferenceCountByReason].sort())
 console.log(`${bundleDirectories.length} bundles: the same errors in ${agreed}, others in ${differing}`)
 process.exitCode = differing > 0 ? 1 : 0
 
-/** Notes for each of our rules whether both, only they or only we tell it of a bundle; and whether the errors are the same. */
+/** Records for each rule whether both sides, only they, or only we report it, and whether the errors are the same. */
 function tallyValidatorFindings(bundle: string, validatorFindings: readonly ValidatorFinding[]): void {
   const { findings } = validateBundle(readBundleDirectory(bundle), {
     packedSize: (bytes) => gzipSync(bytes).length,

@@ -8,7 +8,7 @@ import {
   openAnonymousMirror,
 } from '../adapters/git/origin.ts'
 
-const temporaryDirectory = createTemporaryDirectory('look')
+const temporaryDirectory = createTemporaryDirectory('cached-trees')
 const origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
 const gitMirror = await openAnonymousMirror(join(temporaryDirectory.path, 'mirror.git'), origin.url)
 const files = ['a', 'a-b/c', 'a.yaml', 'b/a', 'b/c/d', 'b/c.yaml', 'b0', 'é/é', 'z/\u{1f600}', 'z/\uffff']
@@ -41,26 +41,26 @@ async function cacheMainBranchTree() {
   return {
     tree,
     entries,
-    look: createCachedTreeReader(rejectingTreeReader, { trees: new Map([[tree, entries]]), blobs }),
+    cachedTree: createCachedTreeReader(rejectingTreeReader, { trees: new Map([[tree, entries]]), blobs }),
   }
 }
 
-test('a tree that was listed lists each directory and finds each entry as git does', async () => {
-  const { tree, entries, look } = await cacheMainBranchTree()
+test('a listed tree has the same directories and entries as in git', async () => {
+  const { tree, entries, cachedTree } = await cacheMainBranchTree()
   const paths = ' a a/ a-b b b/ b/c b/c/d b/c/d/e B z é nowhere b0 / b//c'.split(' ')
   for (const path of [...paths, ...entries.map((entry) => entry.path)]) {
-    expect(await look.list(tree, path)).toEqual(await gitMirror.list(tree, path))
-    if (path !== '') expect(await look.entry(tree, path)).toEqual(await gitMirror.entry(tree, path))
+    expect(await cachedTree.list(tree, path)).toEqual(await gitMirror.list(tree, path))
+    if (path !== '') expect(await cachedTree.entry(tree, path)).toEqual(await gitMirror.entry(tree, path))
   }
 })
 
-test('a blob that was read is not read again, except where more of it was read than is wanted', async () => {
-  const { entries, look } = await cacheMainBranchTree()
+test('a cached blob is not read again, except to reject one above a smaller size limit', async () => {
+  const { entries, cachedTree } = await cacheMainBranchTree()
   const oid = entries.find(({ path }) => path === 'b/c.yaml')?.oid
   if (!oid) throw new Error('no file')
-  expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
-  expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
-  await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
+  expect(Buffer.from(await cachedTree.read(oid)).toString()).toBe('b/c.yaml')
+  expect(Buffer.from(await cachedTree.read(oid, 8)).toString()).toBe('b/c.yaml')
+  await expect(cachedTree.read(oid, 7)).rejects.toThrow('it was read again')
   const real = createCachedTreeReader(gitMirror, {
     trees: new Map(),
     blobs: new Map([[oid, gitMirror.read(oid)]]),

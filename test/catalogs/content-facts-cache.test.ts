@@ -35,7 +35,7 @@ const listCacheFiles = (): string[] =>
   readdirSync(getVersionedCacheDirectory()).map((name) => join(getVersionedCacheDirectory(), name))
 
 describe('the cache of facts', () => {
-  test('gives the very facts that reading gives, the first time and later', () => {
+  test('returns the facts of the file, the first time and from the cache', () => {
     const facts = parseCatalogFile(catalogFileBytes)
     expect(createParsedCatalogFileCache(cacheDirectory).factsOf(catalogFileBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
@@ -43,7 +43,7 @@ describe('the cache of facts', () => {
     expect(listCacheFiles()).toHaveLength(1)
   })
 
-  test('does not read a file that it knows', () => {
+  test('does not parse a cached file again', () => {
     createParsedCatalogFileCache(cacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const json = JSON.stringify({ ...parseCatalogFile(catalogFileBytes), packages: [] })
@@ -51,7 +51,7 @@ describe('the cache of facts', () => {
     expect(createParsedCatalogFileCache(cacheDirectory).factsOf(catalogFileBytes).packages).toEqual([])
   })
 
-  test('keeps nothing of small files', () => {
+  test('does not store small files', () => {
     createParsedCatalogFileCache(cacheDirectory).factsOf(Buffer.from(renderedYamlDocuments[0]))
     expect(readdirSync(cacheDirectory)).toEqual([])
   })
@@ -60,8 +60,8 @@ describe('the cache of facts', () => {
     ['cut short', (entry: string) => entry.slice(0, entry.length / 2)],
     ['changed', (entry: string) => entry.replace('"foo"', '"bar"')],
     ['empty', () => ''],
-    ['something else', () => 'not facts\nat all'],
-  ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
+    ['unrelated text', () => 'not facts\nat all'],
+  ])('ignores and replaces an entry that is %s', (_name, damage) => {
     const facts = createParsedCatalogFileCache(cacheDirectory).factsOf(catalogFileBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
@@ -70,14 +70,14 @@ describe('the cache of facts', () => {
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
-  test('tells files apart by their content', () => {
+  test('distinguishes files by their content', () => {
     const other = Buffer.from(catalogFileBytes.toString().replaceAll('foo', 'bar'))
     const cache = createParsedCatalogFileCache(cacheDirectory)
     expect(cache.factsOf(catalogFileBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
-  test('drops what is old and what another version of the reader wrote', () => {
+  test('deletes old entries and those of other versions of the parser', () => {
     createParsedCatalogFileCache(cacheDirectory).factsOf(catalogFileBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
@@ -87,7 +87,7 @@ describe('the cache of facts', () => {
     expect(listCacheFiles()).not.toContain(old)
   })
 
-  test('is no cache, and no failure, where it cannot write', () => {
+  test('parses the file if it cannot write', () => {
     writeFileSync(join(cacheDirectory, 'file'), '')
     // Below /proc, Node.js never stops trying to create parent directories.
     for (const directory of [join(cacheDirectory, 'file'), '/proc/none/cache'])
@@ -139,14 +139,14 @@ describe('the cache of verdicts', () => {
     ['is added', () => writeOldFile('c', '')],
     ['is ignored', () => writeOldFile('.indexignore', 'b')],
     ['is linked instead of another', () => (rmSync(pathOf('link')), symlinkSync('b', pathOf('link')))],
-  ])('finds a verdict until a file %s', (_, change) => {
+  ])('returns a verdict until a file %s', (_, change) => {
     expect(openCache().known).toBeUndefined()
     expect(findVerdictAfterSaving()).toBe('passed')
     change()
     expect(openCache().known).toBeUndefined()
   })
 
-  test('has no verdict on a file that is young, unreadable, or changes while it is read', () => {
+  test('has no verdict on a file that is recent, unreadable, or changes while it is read', () => {
     expect(findVerdictAfterSaving(0)).toBeUndefined()
     expect(findVerdictAfterSaving(60_000, rewriteInPlace)).toBeUndefined()
     symlinkSync('nowhere', pathOf('broken'))

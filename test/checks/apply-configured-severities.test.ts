@@ -17,8 +17,8 @@ const formatSeverities = (rules: Config['rules'], ...names: string[]) =>
     ({ rule, severity }) => `${rule} ${severity}`,
   )
 
-describe('rules about images, as the configuration wants them', () => {
-  test('another severity, off, or silent for some paths', () => {
+describe('the configuration of a rule', () => {
+  test('can set the severity, turn the rule off, or ignore paths', () => {
     expect(formatSeverities({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
     expect(formatSeverities({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual([
       'tag-moved warning',
@@ -27,7 +27,7 @@ describe('rules about images, as the configuration wants them', () => {
     expect(formatSeverities(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
     expect(formatSeverities(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
   })
-  test('a rule of an optional suite is silent until it is given a severity', () => {
+  test('can enable a rule of an optional suite by a severity', () => {
     expect(formatSeverities({}, 'no-icon')).toEqual([])
     expect(formatSeverities({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
     expect(formatSeverities({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
@@ -35,7 +35,7 @@ describe('rules about images, as the configuration wants them', () => {
       'no-icon error',
     ])
   })
-  test('the check itself applies them', () => {
+  test('is applied by the images check', () => {
     const judge = (rules: Config['rules']) =>
       imagesCheck.judge(
         {

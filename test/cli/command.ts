@@ -1,6 +1,5 @@
-// Runs the real command line beside the tests, as people do: nothing of this machine's settings reaches it. One process does it
-// for all tests of a worker, one command after the other; that a command's own process starts and ends well is what
-// built-command.test.ts and old-node.test.ts are about.
+// Runs the real command line without the settings of this machine. One process runs the commands of all tests of a worker,
+// one after the other. built-command.test.ts and old-node.test.ts test how the process of a command starts and ends.
 import { fork, type ChildProcess } from 'node:child_process'
 import { resolve as absolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -51,7 +50,7 @@ function startCommandProcess(): ChildProcess {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  // It ends when its worker does, and keeps that from nothing.
+  // It ends with its worker, and does not keep it alive.
   child.unref()
   child.channel?.unref()
   return child

@@ -1,4 +1,4 @@
-// The completion scripts, made of the tree of commands: bash itself completes by its own; of the others, all is there.
+// The generated completion scripts: the one for bash runs in bash, and the others contain every command and option.
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from '@jest/globals'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
@@ -8,7 +8,7 @@ import { buildProgram } from '../../src/cli/program.ts'
 
 const cliProgram = buildProgram(addAppCommands)
 
-/** What bash offers for each of these command lines, the last word of which is being typed. */
+/** The completions by bash for the last word of each of these command lines. */
 function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
   const completionRequests = lines
     .map(
@@ -46,7 +46,7 @@ test('bash completes commands, those below them, options, and what an option or 
       ['bash', 'zsh', 'fish'],
     ],
     [['merging', 'u'], ['unfreeze']],
-    // A path: bash looks for files.
+    // A path, which bash completes.
     [['validate', '--config', 'x'], []],
     [['graph', 'val'], []],
     [

@@ -1,4 +1,4 @@
-// `install` as people run it: what it prints, and its three exit codes.
+// `install` from the command line: its output and its three exit codes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -50,7 +50,7 @@ test('install reports whether a package installs, in its text and its exit code'
   expect(absent).toMatchObject({ code: 2, out: '', err: expect.stringContaining('has no package "nowhere"') })
 })
 
-test('what was not looked at is no yes, by the exit code and by the words', async () => {
+test('a bundle that was not opened is inconclusive, in the exit code and in the text', async () => {
   const lone = ['install', 'catalog', '--package', 'lone', '--with', 'rukpak-registry'] as const
   const [closed, opened] = await Promise.all([
     runCatalogBotInDirectory(temporaryDirectory, ...lone, '--offline'),
@@ -64,7 +64,7 @@ test('what was not looked at is no yes, by the exit code and by the words', asyn
   expect(opened.out).toMatch(/RukPak registry +yes/)
 })
 
-test('a catalog that holds the whole bundle, and one beside it, are enough without an image', async () => {
+test('a catalog with all manifests of the bundle needs no image, and --beside adds another catalog', async () => {
   const objects = [...createSmallBundle('inline.v1.0.0', 'inline')]
     .filter(([path]) => path.startsWith('manifests/'))
     .map(([, bytes]) => ({

@@ -123,7 +123,7 @@ test('a rule links to its page, at RULES_URL if that is set', () => {
   const before = process.env['RULES_URL']
   try {
     delete process.env['RULES_URL']
-    // A checkout is published nowhere.
+    // A checkout is not published.
     expect(getRuleUrl('a')).toBeUndefined()
     process.env['RULES_URL'] = 'https://rules.example'
     expect(getRuleUrl('a')).toBe('https://rules.example/a.md')

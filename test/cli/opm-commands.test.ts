@@ -78,7 +78,7 @@ writeFileSync(catalogFilePath, catalogYaml)
 writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
 writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 
-/** What a command prints, and its exit code. */
+/** The output of a command, and its exit code. */
 async function captureCommandOutput(
   run: () => unknown,
 ): Promise<{ code: unknown; out: string; err: string }> {

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { setTimeout } from 'node:timers/promises'
 import { printJson, withProgress } from '../../src/cli/output.ts'
 
-/** What it prints, piece by piece. */
+/** The chunks that are printed for `value`. */
 function collectOutputChunks(value: unknown): string[] {
-  const pieces: string[] = []
+  const chunks: string[] = []
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    pieces.push(String(text))
+    chunks.push(String(text))
     return true
   })
   try {
@@ -14,22 +14,22 @@ function collectOutputChunks(value: unknown): string[] {
   } finally {
     write.mockRestore()
   }
-  return pieces
+  return chunks
 }
 
 test.each<[string, unknown]>([
   ['nothing', null],
-  ['a text', 'a "b"\n\ud800'],
+  ['a string', 'a "b"\n\ud800'],
   ['an empty object', {}],
   ['an empty list', []],
-  ['fields that are not there', { a: undefined, b: 1, c: undefined, d: { e: undefined } }],
+  ['undefined fields', { a: undefined, b: 1, c: undefined, d: { e: undefined } }],
   ['lists in lists', { a: [[1, [2]], { b: [undefined, null] }] }],
   [
-    'a list longer than a part',
+    'a list longer than a chunk',
     { 'a"b': Array.from({ length: 2500 }, (_, at) => ({ at, gone: undefined })) },
   ],
-  ['a list of exactly two parts', Array.from({ length: 2000 }, (_, at) => [at])],
-])('JSON in parts is JSON as a whole: %s', (_, value) => {
+  ['a list of exactly two chunks', Array.from({ length: 2000 }, (_, at) => [at])],
+])('the chunks together are the same as from JSON.stringify: %s', (_, value) => {
   expect(collectOutputChunks(value).join('')).toBe(`${JSON.stringify(value)}\n`)
 })
 
@@ -37,10 +37,10 @@ test('JSON escapes what a terminal could interpret', () => {
   expect(collectOutputChunks({ '\u202ea': ['\u009b31m'] })).toEqual(['{"\\u202ea":["\\u009b31m"]}\n'])
 })
 
-test('a long value is never one text', () => {
-  const pieces = collectOutputChunks({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
-  expect(pieces.length).toBeGreaterThan(3)
-  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000)
+test('a long value is printed in chunks of limited length', () => {
+  const chunks = collectOutputChunks({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
+  expect(chunks.length).toBeGreaterThan(3)
+  expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(2_000_000)
 })
 
 describe('progress', () => {

@@ -1,4 +1,4 @@
-// `sign` and `verify` as people run them, at a registry in this process: exit codes, and what is printed.
+// `sign` and `verify` from the command line, with a registry in this process: exit codes and output.
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const mockRegistry = await startMockRegistry()
 mockRegistry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
 afterAll(() => mockRegistry.stop())
 
-test('an image is verified once it is signed, by that key alone', async () => {
+test('an image is verified after it is signed, and only by that key', async () => {
   const image = `${mockRegistry.host}/org/catalog:v1`
   const run = (command: string, key: string, ...more: string[]) =>
     runCatalogBot(

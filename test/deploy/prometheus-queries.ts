@@ -1,11 +1,11 @@
-// What the alert rules and the dashboard ask of Prometheus, held against what the bot says at /metrics: every metric and
-// every label by which something is chosen or summed must be there.
+// The queries of the alert rules and the dashboard, compared with the metrics of the bot: every metric, and every label that
+// a query filters or groups by, must exist.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
 const monitoringDirectory = 'deploy/monitoring'
 
-/** Every query of the files in deploy/monitoring, with where it stands. */
+/** Every query in deploy/monitoring, with its alert or panel. */
 export function readPrometheusQueries(): { readonly where: string; readonly query: string }[] {
   const alerts = parse(readFileSync(`${monitoringDirectory}/alerts.yaml`, 'utf8')) as {
     groups: { rules: { alert: string; expr: string }[] }[]
@@ -19,7 +19,7 @@ export function readPrometheusQueries(): { readonly where: string; readonly quer
     ...dashboard.panels.flatMap(({ title, targets }) =>
       targets.map(({ expr, legendFormat }) => ({
         where: title,
-        // What a legend names has to be a label of what is asked for.
+        // A legend may contain only labels of the query.
         query: `${expr} by (${[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label).join(', ')})`,
       })),
     ),
@@ -32,7 +32,7 @@ export function readPrometheusQueries(): { readonly where: string; readonly quer
   ]
 }
 
-/** Metrics with the names of their labels, of the text that Prometheus reads. A metric without a value has no labels. */
+/** Parses the Prometheus text format into metrics with their label names. A metric without a value has no labels. */
 export function parseMetricLabels(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
   for (const line of text.split('\n')) {
@@ -51,25 +51,25 @@ export function parseMetricLabels(text: string): ReadonlyMap<string, ReadonlySet
 const getMetricNameSuffixes = (type: string): readonly string[] =>
   type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
 
-/** What of a query is not in the metrics, a sentence each. */
+/** Describes each metric and label of a query that does not exist. */
 export function findPrometheusQueryProblems(
   query: string,
   metrics: ReadonlyMap<string, ReadonlySet<string>>,
 ): string[] {
-  const faults: string[] = []
+  const problems: string[] = []
   const names = [...query.matchAll(/\b(?:catalog_bot|process)_\w+/g)].map(([name]) => name)
-  if (names.length === 0) faults.push(`"${query}" asks for no metric`)
+  if (names.length === 0) problems.push(`"${query}" names no metric`)
   const labels = new Set<string>()
   for (const name of names) {
     const known = metrics.get(name)
-    if (known === undefined) faults.push(`there is no metric ${name}`)
+    if (known === undefined) problems.push(`there is no metric ${name}`)
     for (const label of known ?? []) labels.add(label)
     const chosen = new RegExp(`${name}\\{([^}]*)\\}`).exec(query)?.[1] ?? ''
     for (const [, label = ''] of chosen.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g))
-      if (known !== undefined && !known.has(label)) faults.push(`${name} has no label ${label}`)
+      if (known !== undefined && !known.has(label)) problems.push(`${name} has no label ${label}`)
   }
   for (const [, list = ''] of query.matchAll(/\bby \(([^)]*)\)/g))
     for (const label of list.split(',').map((one) => one.trim()))
-      if (label !== '' && !labels.has(label)) faults.push(`nothing in "${query}" has a label ${label}`)
-  return faults
+      if (label !== '' && !labels.has(label)) problems.push(`nothing in "${query}" has a label ${label}`)
+  return problems
 }

@@ -1,4 +1,4 @@
-// docs/reference/glossary.md cannot drift: each term is a word that users read elsewhere.
+// Each term in docs/reference/glossary.md occurs in another document for users.
 import { describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ describe('the glossary', () => {
   test('has one line for each term: the term and one sentence', () => {
     expect(glossaryListLines.length).toBeGreaterThan(30)
     expect(glossaryTerms.filter(({ term }) => term === '').map(({ line }) => line)).toEqual([])
-    // A sentence that ends before its end is two.
+    // A period in the middle means two sentences.
     expect(glossaryTerms.filter(({ definition }) => !/^[^.]+(?:\.\w+`[^.]*)?\.$/.test(definition))).toEqual(
       [],
     )

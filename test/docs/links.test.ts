@@ -1,4 +1,4 @@
-// Every link of the docs leads somewhere: to a file of the project and, where it names a part of a page, to that part.
+// Every link in the docs leads to an existing file of the project and, with an anchor, to an existing heading.
 import { expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ function findBrokenLinks(page: string): readonly string[] {
   void markdownParser.walkTokens(parseMarkdownPage(page), (token: Token) => {
     if (token.type !== 'link' && token.type !== 'image') return
     const { href } = token as Tokens.Link
-    // GitHub's own page of the repository, relative to its files.
+    // A page of the repository on GitHub, relative to its files.
     if (/^[a-z]+:/i.test(href) || href === '../../security/advisories/new') return
     const [path = '', part] = href.split('#')
     const target =

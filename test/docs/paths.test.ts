@@ -17,7 +17,7 @@ const baseFoldersByPage: Readonly<Record<string, readonly string[]>> = {
   'docs/dev/releasing.md': ['.github/workflows'],
 }
 
-/** Code spans that look like a path of the project and are none, by what they are. */
+/** Code spans that look like a path of the project but are something else, by kind. */
 const nonProjectPathsByReason: Readonly<Record<string, string>> = {
   'parts of an example of a rule': 'base/ result/ before/ _case.json',
   'files of a catalog repository': '.github/catalog-bot.yml docs/CODEOWNERS ci.yaml release-config.yaml',

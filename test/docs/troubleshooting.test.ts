@@ -1,4 +1,4 @@
-// The pages that users read in trouble quote messages and versions of the code.
+// Pages for troubleshooting quote existing messages and versions.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -26,7 +26,7 @@ test('each message and metric in a table exists', () => {
   expect(quoted.length).toBeGreaterThan(25)
   const known =
     readAllFilesWithExtension('src', '.ts') + readAllFilesWithExtension('test/report/golden', '.md')
-  // What varies: names, branches, and commands in code spans.
+  // The variable parts: names, branches, and commands in code spans.
   const fragments = quoted.flatMap((text) =>
     text
       .replace(/\{.*\}/, '')

@@ -30,14 +30,14 @@ let evaluationCount: number
 let lastPullNumber = 0
 let pullSnapshot: PullSnapshot
 let branchRules: Partial<BranchRules>
-let demandedSignatures: unknown[]
+let requestedSignatureChecks: unknown[]
 beforeEach(() => {
   configYaml = undefined
   evaluationLimits = defaultEvaluationLimits
   nextEvaluationResponse = { kind: 'too-large', why: 'it has 7 paths; at most 6 are checked' }
   evaluationCount = 0
   branchRules = {}
-  demandedSignatures = []
+  requestedSignatureChecks = []
   pullSnapshot = createTestPullSnapshot({ pull: toPullNumber(++lastPullNumber) })
 })
 
@@ -51,7 +51,7 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
       evaluationPool: {
         evaluate: async ({ demandsSignatures }: EvaluationRequest) => {
           evaluationCount += 1
-          demandedSignatures.push(demandsSignatures)
+          requestedSignatureChecks.push(demandsSignatures)
           return nextEvaluationResponse
         },
       },
@@ -74,7 +74,7 @@ async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {})
 const tooLargePullMessage =
   'blocked: this pull request is too large to check: it has 7 paths; at most 6 are checked'
 
-test('what is too large is looked at once, and keeps its verdict with the number', async () => {
+test('a pull request that is too large is evaluated once, and its verdict with the number is cached', async () => {
   expect(await evaluateAndFormatVerdict()).toBe(tooLargePullMessage)
   expect(await evaluateAndFormatVerdict()).toBe(tooLargePullMessage)
   // Neither a comment nor a base branch that moved makes it smaller.
@@ -92,20 +92,20 @@ test.each([
     'the budget',
     () => ((evaluationLimits = { ...defaultEvaluationLimits, time: 120_000 }), evaluateAndFormatVerdict()),
   ],
-])('it is looked at again when %s is another', async (_, another) => {
+])('it is evaluated again if %s changes', async (_, another) => {
   await evaluateAndFormatVerdict()
   nextEvaluationResponse = cachedEvaluation
   expect(await another()).toMatch(/^merge/)
   expect(evaluationCount).toBe(2)
 })
 
-test('another pull request with the same head is looked at for itself', async () => {
+test('another pull request with the same head is evaluated separately', async () => {
   await evaluateAndFormatVerdict()
   nextEvaluationResponse = cachedEvaluation
   expect(await evaluateAndFormatVerdict({ pull: toPullNumber(++lastPullNumber) })).toMatch(/^merge/)
 })
 
-test('what has more comments than are read is not looked at at all', async () => {
+test('a pull request with more comments than the limit is not evaluated', async () => {
   const text = 'it has more than 5,000 comments'
   expect(await evaluateAndFormatVerdict({ excess: text })).toBe(
     `blocked: this pull request is too large to check: ${text}`,
@@ -124,9 +124,9 @@ test.each<[string, Partial<BranchRules>, boolean]>([
   ],
 ])(
   'if the branch requires %s, the evaluation knows whether commits must be signed',
-  async (name, rules, demands) => {
+  async (name, rules, expected) => {
     branchRules = rules
     await evaluateAndFormatVerdict({ baseRef: name })
-    expect(demandedSignatures).toEqual([demands])
+    expect(requestedSignatureChecks).toEqual([expected])
   },
 )

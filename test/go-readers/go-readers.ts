@@ -1,4 +1,4 @@
-// Builds and runs the Go program in this folder: how Go's own readers read an image's layers or a document.
+// Builds and runs the Go program in this folder, which reads image layers or a document with the readers of Go.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The App on the sandbox's GitHub, and what a job gets for one of its repositories.
+// The App on the sandbox's GitHub, and the context of a job for one of its repositories.
 import pino from 'pino'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'

@@ -1,4 +1,4 @@
-// What a pull request says once catalog-bot does not decide on it any more.
+// Reports on pull requests that catalog-bot does not handle anymore.
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
@@ -86,7 +86,7 @@ const mergePullAsBob = async (merge_method: 'merge' | 'squash') =>
     merge_method,
   }))
 
-test('a pull request whose base is not served says so in its comment and check runs, which block', async () => {
+test('an unhandled base branch is reported in the comment and in check runs that block', async () => {
   await publishBotComment(`${commentMarker}\n\nAll checks pass.`)
   const [name = ''] = botCheckNames
   const head = mergeScenario.pull.headSha as never
@@ -102,11 +102,11 @@ test('a pull request whose base is not served says so in its comment and check r
   expect(listCommentBodies()).toHaveLength(1)
   expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
   const runs = mergeScenario.github.checkRuns(mergeScenario.pull)
-  // The newest of a name counts, and it is written once.
+  // The newest check run of a name counts, and it is created once.
   expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'action_required'])
 })
 
-test('nothing is said where catalog-bot had said nothing', async () => {
+test('nothing is reported on a pull request that has no report of catalog-bot', async () => {
   await reportPullOnUnmanagedBranch(
     { ...(await readCurrentPullSnapshot()), baseRef: 'release-1' },
     createJobContext(),
@@ -120,7 +120,7 @@ test('nothing is said where catalog-bot had said nothing', async () => {
 })
 
 test.each(['merge', 'squash'] as const)(
-  'a pull request that auto-merge merged by %s says who enabled it, and what its real parent makes of it',
+  'the report on an auto-merge by %s names who enabled it, and has the verdict on the actual parent',
   async (method) => {
     await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
     await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
@@ -137,13 +137,13 @@ test.each(['merge', 'squash'] as const)(
     )
     expect(listCommentBodies()[0]).toContain('all checks passed')
     expect(evaluatedHeadShas).toEqual([parent])
-    // Once: a later delivery costs no second judgment.
+    // A later delivery causes no second evaluation.
     await reportPullMergedByOthers(await readCurrentPullSnapshot(), createJobContext(), undefined)
     expect(evaluatedHeadShas).toHaveLength(1)
   },
 )
 
-test('one that a person merged though catalog-bot would not have says so, with the reasons', async () => {
+test('the report on a merge by a person has the reasons why catalog-bot would not have merged', async () => {
   await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
   await mergePullAsBob('squash')
   verdictInputOverrides = {

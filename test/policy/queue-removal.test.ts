@@ -27,7 +27,7 @@ const createMergeQueueRemoval = (reason: string, by?: string) => ({
   ...(by !== undefined && { by }),
 })
 
-test('each reason to leave the queue has a sentence, in both spellings of GitHub', () => {
+test('each reason for a removal from the queue has a sentence, in both spellings of GitHub', () => {
   const unknown = formatMergeQueueRemoval(undefined)
   const messages = mergeQueueRemovalReasons.map((reason) =>
     formatMergeQueueRemoval(createMergeQueueRemoval(reason)),
@@ -43,7 +43,7 @@ test('each reason to leave the queue has a sentence, in both spellings of GitHub
   )
 })
 
-test('what a person did holds, for any reason, unless it was merged', () => {
+test('a removal by a person counts for any reason, unless the pull request was merged', () => {
   const holding = mergeQueueRemovalReasons.filter((reason) =>
     isMergeQueueRemovalByUser(createMergeQueueRemoval(reason, 'bob')),
   )

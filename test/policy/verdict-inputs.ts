@@ -1,4 +1,4 @@
-// Builders for gate tests: everything is in order unless a test says otherwise.
+// Builders for gate tests: everything passes unless a test changes it.
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'

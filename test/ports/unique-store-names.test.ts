@@ -1,11 +1,11 @@
-// What is kept in the store is found by its name: two declarations under one name would read each other's values.
+// Stored values are found by the name of their namespace: two namespaces with one name would read each other's values.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
 const sourceDirectory = join(import.meta.dirname, '../../src')
 
-/** The first argument of each call, as it is written. */
+/** The source text of the first argument of each call. */
 function findDefinedStoreNames(text: string, define: string): string[] {
   return [...text.matchAll(new RegExp(`= ${define}(?:<[^]*?>)?\\(\\s*([^,]*),`, 'g'))].map(
     ([, name = '']) => name,
@@ -13,7 +13,7 @@ function findDefinedStoreNames(text: string, define: string): string[] {
 }
 
 test.each(['defineStateNamespace', 'defineCacheNamespace'])(
-  'no name is given to %s twice, and each is a text',
+  'each call of %s has a unique name in a string literal',
   (define) => {
     const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

@@ -51,35 +51,35 @@ const multiplePublicationStates = [
 describe('/rollback', () => {
   test.each([
     [
-      'means the image before, where there is one image alone',
+      'selects the previous image if only one image is published',
       '',
       singlePublicationState,
       createFakeDigest(2),
     ],
     [
-      'means the image before what a rollback chose, not what it left',
+      'selects the image before the target of the last rollback',
       '',
       [{ publication: one, state: createPublicationState(2, 3, 1) }],
       createFakeDigest(1),
     ],
-    ['takes a tag that users follow', 'v1', multiplePublicationStates, createFakeDigest(2)],
-    ['takes it with its repository', 'quay.io/o/d:v2', multiplePublicationStates, createFakeDigest(8)],
-    ['takes a digest', createFakeDigest(1), singlePublicationState, createFakeDigest(1)],
-    ['takes the tag under which an image stayed', 'old-1', multiplePublicationStates, createFakeDigest(1)],
-    ['takes a tag and a digest', `v1 ${createFakeDigest(1)}`, multiplePublicationStates, createFakeDigest(1)],
+    ['accepts a published tag', 'v1', multiplePublicationStates, createFakeDigest(2)],
+    ['accepts it with its repository', 'quay.io/o/d:v2', multiplePublicationStates, createFakeDigest(8)],
+    ['accepts a digest', createFakeDigest(1), singlePublicationState, createFakeDigest(1)],
+    ['accepts a history tag', 'old-1', multiplePublicationStates, createFakeDigest(1)],
+    ['accepts both', `v1 ${createFakeDigest(1)}`, multiplePublicationStates, createFakeDigest(1)],
     [
-      'goes forward again',
+      'can select a newer image',
       `v1 ${createFakeDigest(3)}`,
       [{ publication: one, state: createPublicationState(2, 3, 1) }],
       createFakeDigest(3),
     ],
-  ])('%s', (_name, words, candidates, wanted) => {
-    expect(findRollbackTarget(words, candidates)).toMatchObject({ kind: 'image', digest: wanted })
+  ])('%s', (_name, argument, candidates, wanted) => {
+    expect(findRollbackTarget(argument, candidates)).toMatchObject({ kind: 'image', digest: wanted })
   })
 
   test.each([
     [
-      'nothing, where several images are published',
+      'nothing if several images are published',
       '',
       multiplePublicationStates,
       /several images are published/,
@@ -107,9 +107,9 @@ describe('/rollback', () => {
     ],
     ['too many words', 'v1 v2 v3', multiplePublicationStates, /use \/rollback/],
     ['the first image', '', [{ publication: one, state: createPublicationState(1) }], /no earlier image/],
-    ['anything, where nothing is published', '', [], /no image is published from this branch/],
-  ])('does not take %s', (_name, words, candidates, why) => {
-    expect(findRollbackTarget(words, candidates)).toMatchObject({
+    ['anything if nothing is published', '', [], /no image is published from this branch/],
+  ])('does not accept %s', (_name, argument, candidates, why) => {
+    expect(findRollbackTarget(argument, candidates)).toMatchObject({
       kind: 'unclear',
       why: expect.stringMatching(why),
     })

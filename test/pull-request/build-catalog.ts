@@ -1,4 +1,4 @@
-// Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
+// Catalogs for tests of changes: files of JSON documents, one per line, with their facts and real positions.
 import type { Catalog } from '../../packages/fbc/src/facts/catalog.ts'
 import type { Json } from '../../packages/fbc/src/go/json/json.ts'
 import type { TreeFileReader } from '../../src/pull-request/compare-blobs.ts'
@@ -62,7 +62,7 @@ export const buildDeprecationsBlob = (
 export const formatCatalogFileText = (content: readonly CatalogBlob[] | string): string =>
   typeof content === 'string' ? content : content.map((blob) => `${JSON.stringify(blob)}\n`).join('')
 
-/** The facts of all files below `root` but the hidden ones. Files given as text are in the catalog but say nothing. */
+/** The facts of all files below `root` except hidden ones. Files given as text are in the catalog without facts. */
 export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly string[] = []): Catalog {
   const catalog = createCatalog() as {
     -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][]

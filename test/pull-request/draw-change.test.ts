@@ -21,7 +21,7 @@ const createFilesInBothCatalogs = (content: typeof catalogBlobsBeforeChange) => 
   'catalogs/v4.20/f/c.yaml': content,
 })
 
-test('the same change in two catalogs is one picture', () => {
+test('the same change in two catalogs is one diagram', () => {
   const change = computeCatalogChange(
     createFilesInBothCatalogs(catalogBlobsBeforeChange),
     createFilesInBothCatalogs(catalogBlobsAfterChange),
@@ -33,7 +33,7 @@ test('the same change in two catalogs is one picture', () => {
   expect(renderChangeAsMermaid(change)).toContain('+ 2.0.0')
 })
 
-test('a change that touches no channel, and a package that goes, have no picture', () => {
+test('a change of no channel and a removed package have no diagram', () => {
   expect(
     renderChangeAsMermaid(
       computeCatalogChange(

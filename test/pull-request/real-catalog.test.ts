@@ -16,7 +16,7 @@ import { findSharedPath } from '../shared-data.ts'
 const catalogRoot = 'catalogs/v4.16'
 const catalogDirectory = findSharedPath('community-operators', catalogRoot)
 
-/** The change that `edit` makes to one real file, with the catalog read by the real reader. */
+/** The change that `edit` makes to one file of the real catalog. */
 function buildCatalogChange(path: string, edit: (text: string) => string) {
   if (catalogDirectory === undefined) throw new Error('not here')
   const read = (name: string) => new Uint8Array(readFileSync(join(catalogDirectory, name)))
@@ -68,7 +68,7 @@ describeIfCatalogExists('on a real catalog', () => {
     expect(change.paths.length).toBe(1)
     expect(change.catalogs[0]?.packages).toEqual([])
   })
-  test('an edit anywhere in a bundle, also in what the facts leave out, is seen', () => {
+  test('an edit anywhere in a bundle is found, even in fields that the facts omit', () => {
     const change = buildCatalogChange(path, (text) =>
       text.replace(
         /data: (eyJ.{60})(.)/,
@@ -81,7 +81,7 @@ describeIfCatalogExists('on a real catalog', () => {
     ])
     expect(findUpgradeFindings(change)).toEqual(['bundle-metadata-edited'])
   })
-  test('taking the head back strands those who have it', () => {
+  test('removing the head strands clusters that installed it', () => {
     const change = buildCatalogChange(path, (text) =>
       text.replace(/- name: kube-green\.v0\.7\.1\n {2}replaces: .*\n/, ''),
     )

@@ -1,4 +1,4 @@
-// The issue about a merge whose result differs from what was checked: maintainers can run its commands as they stand.
+// The issue about a merge that differs from the validated one: maintainers can run its commands unchanged.
 import { expect, test } from '@jest/globals'
 import { renderTreeMismatchIssue } from '../../src/report/base-branch-issues.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'

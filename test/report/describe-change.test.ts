@@ -34,8 +34,8 @@ const formatChange = (base: CatalogFiles, result: CatalogFiles) =>
 const formatSingleFileChange = (result: CatalogFiles[string]) =>
   formatChange({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
 
-describe('a reader learns', () => {
-  test('what an update adds, once for all catalogs that get it', () => {
+describe('the description lists', () => {
+  test('added bundles, once for all catalogs that get them', () => {
     const base = { 'catalogs/v4.9/k/c.yaml': blobsBefore, 'catalogs/v4.20/k/c.yaml': blobsBefore }
     const result = {
       'catalogs/v4.9/k/c.yaml': catalogBlobsAfterChange,
@@ -47,12 +47,12 @@ describe('a reader learns', () => {
       '  channel alpha: head 0.7.0 → 0.7.1',
     ])
   })
-  test('that a published bundle is edited, and where', () => {
+  test('edited published bundles, with the edited fields', () => {
     expect(
       formatSingleFileChange([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
     ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
-  test('of packages that come and go', () => {
+  test('added and removed packages', () => {
     expect(
       formatChange(
         { 'catalogs/v4.20/k/c.yaml': blobsBefore },
@@ -69,7 +69,7 @@ describe('a reader learns', () => {
       '  0 bundles, channel alpha; default channel alpha',
     ])
   })
-  test('of channels, defaults and deprecations', () => {
+  test('channels, default channels, and deprecations', () => {
     expect(
       formatSingleFileChange([
         buildPackageBlob('kube-green', 'beta', { description: 'd' }),
@@ -94,7 +94,7 @@ describe('a reader learns', () => {
       '  1 other blob changed',
     ])
   })
-  test('which files of the repository itself are touched', () => {
+  test('files outside catalogs', () => {
     const result = {
       'operators/k/ci.yaml': 'x',
       'operators/k/1/a.yaml': 'x',
@@ -107,7 +107,7 @@ describe('a reader learns', () => {
       '1 file outside packages: Makefile',
     ])
   })
-  test('that blobs move between files and nothing else changes', () => {
+  test('files with moved blobs if nothing else changes', () => {
     const blobs = [buildPackageBlob('kube-green'), buildChannelBlob('stable', 'kube-green', [])]
     expect(
       formatChange(
@@ -118,12 +118,12 @@ describe('a reader learns', () => {
       'No catalog changes. 3 files change without affecting the catalogs: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
     ])
   })
-  test('that nothing changes', () => {
+  test('no changes for an empty change', () => {
     expect(formatChange({}, {})).toEqual(['No changes: the base branch already contains everything.'])
   })
 })
 
-test('names are code in Markdown, and cannot leave it', () => {
+test('names are code spans in Markdown, and cannot end them', () => {
   const evil = '`@admin` fixes #1\n# x'
   const found = formatDescriptionLinesAsMarkdown(
     describeCatalogChangeAsLines(
@@ -135,7 +135,7 @@ test('names are code in Markdown, and cannot leave it', () => {
   expect(found.join('\n').split('\n').length).toBe(2)
 })
 
-test('a change of everything stays short', () => {
+test('the description of a large change has a limited length', () => {
   const many = Array.from({ length: 200 }, (_, at) => buildPackageBlob(`p${at}`))
   const found = describeCatalogChangeAsLines({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)

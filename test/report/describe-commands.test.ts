@@ -33,7 +33,7 @@ describe('a command that was not executed', () => {
   ] as const)('names who can use /%s', (command, line) => {
     expect(describeSingleCommand({ command, outcome: 'denied' })).toBe(line)
   })
-  test('for an earlier state says how to repeat it', () => {
+  test('for an earlier state explains how to repeat it', () => {
     expect(describeSingleCommand({ outcome: 'stale' })).toBe(
       '- `/approve` by `alice` was ignored because it refers to an earlier state of this pull request. Comment again to apply it to the current commit.',
     )

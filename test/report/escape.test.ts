@@ -178,7 +178,7 @@ const textSeparators = [
   '://',
 ]
 
-/** Disguise a trigger so that a simple pattern does not recognize it. */
+/** Variants of a trigger that a simple pattern does not recognize. */
 const ciTriggerObfuscators: readonly ((word: string) => string)[] = [
   (word) => word,
   (word) => word.toUpperCase(),

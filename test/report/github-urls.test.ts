@@ -1,4 +1,4 @@
-// A file may have any name: its link is one link, to that file, and nothing else on the page is one.
+// A file can have any name: it has one link, to that file, and its name creates no other link.
 import { describe, expect, test } from '@jest/globals'
 import { marked, type Token, type Tokens } from 'marked'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
@@ -36,7 +36,7 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
     'a|b/c#d?e%20.yaml',
     '@everyone/<img src=x>.yaml',
     'ünï/\u202ec.yaml',
-  ])('leads to %j alone', (file) => {
+  ])('leads only to %j', (file) => {
     const found: Finding = {
       ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
       at: { file, line: 7, column: 3 },

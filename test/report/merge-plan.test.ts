@@ -12,8 +12,8 @@ const sampleMergePlan: MergePlan = {
   unsure: ['something is\n# unknown'],
 }
 
-describe('a plan in words', () => {
-  test('names branch, method and reason, and only the lists that hold something', () => {
+describe('a merge plan as text', () => {
+  test('has the branch, the method, the reason, and the lists that are not empty', () => {
     expect(formatMergePlanAsText('main', sampleMergePlan)).toBe(
       [
         'main: catalog-bot pushes the validated merge (checks first, signed).',
@@ -31,5 +31,5 @@ describe('a plan in words', () => {
     [{ kind: 'queue' }, "through GitHub's merge queue"],
     [{ kind: 'github-merge', method: 'squash' }, 'GitHub merges the pull request (squash)'],
     [{ kind: 'push', checksFirst: false, signed: false }, 'catalog-bot pushes the validated merge'],
-  ] as const)('says of %j: %s', (method, words) => expect(formatMergeMethod(method)).toBe(words))
+  ] as const)('describes %j as "%s"', (method, text) => expect(formatMergeMethod(method)).toBe(text))
 })

@@ -29,8 +29,8 @@ const createMissing = (differences: Partial<MissingImageReference> = {}): Missin
 })
 const withoutOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
 
-describe('the issue about images that are gone', () => {
-  test('says what, since when, where, and what to do', () => {
+describe('the issue about missing images', () => {
+  test('lists the image, the date, the locations, and the next steps', () => {
     const { title, body } = renderMissingImagesIssue([createMissing()], withoutOwners)
     expect(title).toBe('1 image in lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
@@ -47,7 +47,7 @@ describe('the issue about images that are gone', () => {
     )
   })
 
-  test('goes by package, and advises on the kinds of fault that there are, each with its page', () => {
+  test('is grouped by package, and explains each kind of fault in it, with a link to its page', () => {
     const all = [
       createMissing({
         reference: 'quay.io/z',
@@ -71,7 +71,7 @@ describe('the issue about images that are gone', () => {
     expect(body).not.toContain('tag-moved')
   })
 
-  test('names branches, lists and related images as what they are', () => {
+  test('distinguishes branches, lists, and related images', () => {
     const locations = [
       createMissingImageLocation({ role: 'related', branch: 'release' }),
       {
@@ -88,7 +88,7 @@ describe('the issue about images that are gone', () => {
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
   })
 
-  test('mentions owners only where the configuration wants that', () => {
+  test('mentions owners only if the configuration enables it', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
     expect(renderMissingImagesIssue([createMissing()], { ...withoutOwners, owners }).body).toContain(
       'Owners: `alice`, `coast/keepers`, `not a login`',
@@ -98,22 +98,22 @@ describe('the issue about images that are gone', () => {
     )
   })
 
-  test('lets no text of others mention, link or close anything', () => {
-    const nasty = '@everyone closes #1 [x](https://evil.test) <img src=x>'
+  test('contains no mention, link, or closing keyword from untrusted text', () => {
+    const untrusted = '@everyone closes #1 [x](https://evil.test) <img src=x>'
     const { title, body } = renderMissingImagesIssue(
       [
         createMissing({
-          reason: nasty,
-          places: [createMissingImageLocation({ package: nasty, bundle: `${nasty}\`` })],
+          reason: untrusted,
+          places: [createMissingImageLocation({ package: untrusted, bundle: `${untrusted}\`` })],
         }),
       ],
-      { ...withoutOwners, owners: new Map([[nasty, [nasty]]]) },
+      { ...withoutOwners, owners: new Map([[untrusted, [untrusted]]]) },
     )
     expect(title).toBe('1 image in 1 package is missing or changed')
     expect(body.replace(/(`+)[^\n]*?\1/g, '')).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
   })
 
-  test('fits into what GitHub takes, and counts what does not', () => {
+  test('stays below the length limit of GitHub, and counts omitted references', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
       createMissing({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
@@ -130,7 +130,7 @@ describe('the issue about images that are gone', () => {
     expect(body).toContain('### What to do')
   })
 
-  test('names a few of many places, and counts the others', () => {
+  test('lists the first locations of an image, and counts the others', () => {
     const locations = Array.from({ length: 9 }, (_, index) =>
       createMissingImageLocation({ bundle: `lighthouse.v1.0.${index}` }),
     )

@@ -1,5 +1,5 @@
-// The comments that people get most, each as the whole of the code makes it: catalogs as text, the checks' own findings,
-// fixes and pictures. Only what the world says (reviews, registries, addresses of check runs) is written here.
+// The most common comments, rendered by the complete code: catalogs are text, and the checks produce the findings, fixes, and
+// diagrams. Only external input (reviews, answers of registries, URLs of check runs) is written here.
 import { toBlobSha, toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { assembleCatalog } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -106,7 +106,7 @@ type TextByFilePath = Readonly<Record<string, string>>
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
-/** What lies between two trees of one catalog. */
+/** The change between two trees of one catalog. */
 function buildCatalogChange(before: TextByFilePath, after: TextByFilePath) {
   const [{ root, version }] = catalogLayout.catalogs
   const read = (files: TextByFilePath) =>
@@ -138,7 +138,7 @@ interface GoldenCommentInputs {
   readonly gate?: Partial<VerdictInput>
   readonly ownership?: Partial<CheckOutcome>
   readonly images?: Partial<CheckOutcome>
-  /** Where the lines of the result stand. Absent: at the same number of the head. */
+  /** The origin of the lines of the result. Default: the same line of the head. */
   readonly trace?: (line: number) => Pick<TracedFindingLine, 'side' | 'first'>
   readonly options?: Partial<PullReportOptions>
 }
@@ -226,7 +226,7 @@ const publishedImageViews: readonly PublishedImageView[] = [
   },
 ]
 
-/** By the name of its file. */
+/** The comments by file name. */
 export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
     render({
@@ -309,7 +309,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
     return render({
       before: { [getCatalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']) },
       after: { [getCatalogPath('tidepool')]: forkedChannelCatalogYaml },
-      // The newest entry came with another merge: the head has none of its lines.
+      // The newest entry comes from another merge, so the head does not have its lines.
       trace: (line) =>
         line === theirs
           ? { side: 'base', first: line - 2 }

@@ -1,4 +1,4 @@
-// What a runner reads: none of it may be a command but our own, whatever a file, a title or a registry says.
+// The log that a workflow runner reads: text from files, titles, or registries must not become a workflow command.
 import { describe, expect, test } from '@jest/globals'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { toLogLine } from '../../src/report/escape.ts'
@@ -34,8 +34,8 @@ function findWorkflowCommands(line: string): string[] {
   return [...line.matchAll(/##\[(?<name>[^\] ]+)/g)].map((match) => match.groups?.['name'] ?? '')
 }
 
-describe('the log of a workflow', () => {
-  test.each(hostileStrings)('%j is no command, in an annotation and out of it', (text) => {
+describe('the workflow log', () => {
+  test.each(hostileStrings)('does not turn %j into a command, in an annotation or outside', (text) => {
     for (const [all, expected] of [
       [[createFinding(text)], ['error']],
       [[createFinding(text, false)], []],
@@ -51,13 +51,13 @@ describe('the log of a workflow', () => {
     ).toEqual([])
   })
 
-  test('a path keeps its name: what the runner unescapes is what git has', () => {
+  test('escapes a path so that the runner unescapes it to the same path', () => {
     const [line = ''] = formatWorkflowLog([createFinding('a:b,c%0A\nd')])
     const file = /file=(?<file>[^,]*),/.exec(line)?.groups?.['file'] ?? ''
     expect(decodeURIComponent(file)).toBe('a:b,c%0A\nd')
   })
 
-  test('shows ten of a severity on their lines, and the rest below, errors first', () => {
+  test('has ten annotations per severity, errors first, and lists the other findings as text', () => {
     const errors = Array.from({ length: 12 }, (_, index) =>
       createFinding(`f${String(index).padStart(2, '0')}`),
     )

@@ -77,7 +77,7 @@ describe('a fragment of code', () => {
   const fragment = tokenizeCode("if (head !== expected.head) throw new Moved('the head moved', head)")
   const matches = (source: string) => findCodeFragments(fragment, tokenizeCode(source))
 
-  test('is found after names, sentences, comments and layout changed', () => {
+  test('is found after names, messages, comments, and formatting changed', () => {
     const source = `const a = 1
       // The tip is another.
       if (tip !== wanted.tip)
@@ -88,7 +88,7 @@ describe('a fragment of code', () => {
     )
   })
 
-  test('is found after a template sentence was reworded, also with other values in it', () => {
+  test('is found after a template string was reworded, even with other values in it', () => {
     const thrown = tokenizeCode('if (old) throw new Stale(`${name} was read before ${time}`)')
     const source = 'if (stale) throw new Outdated(`the copy of ${file} is older than the base branch`)'
     expect(findCodeFragments(thrown, tokenizeCode(source))).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('a fragment of code', () => {
     expect(matches("if (tip !== wanted.tip) throw new Conflict('someone pushed', wanted)")).toEqual([])
   })
 
-  test('is in no other place when two have its shape: the one with more of its names counts', () => {
+  test('is at the match with more of the same names if two have its structure', () => {
     const twice =
       "if (head !== expected.head) throw new Moved('a b', head)\nif (a !== b.a) throw new C('a b', a)"
     expect(matches(twice).map(({ same }) => same)).toEqual([5, 0])

@@ -35,7 +35,7 @@ describe('pages of rules', () => {
     expect(findOrphanedRulePages(projectRoot)).toEqual([])
   })
 
-  test('no two rules share an id and so a page', () => {
+  test('no two rules share an id and therefore a page', () => {
     const ids = rulesWithPages.map(({ id }) => id)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
@@ -78,7 +78,7 @@ describe('pages of rules', () => {
     expect(closing).toContain('## Example: dropped content\n')
   })
 
-  test('show a pull request as a diff, and what it was when it was approved', async () => {
+  test('show a pull request as a diff, both now and at its approval', async () => {
     const page = createOutdatedRulePage('not-owner', 'bad/an-outsider')
     const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixturesDirectory)
     expect(renewed).toContain('```diff\n+++ b/catalog/foo/catalog.yaml\n')
@@ -88,7 +88,7 @@ describe('pages of rules', () => {
     expect([then.includes(added), now.includes(added)]).toEqual([false, true])
   })
 
-  test.each([false, true])('show a backslash of a message (a full page: %s)', async (isFull) => {
+  test.each([false, true])('contain a backslash of a message (full page: %s)', async (isFull) => {
     const id = 'refused-by-olm-v1'
     const page = createOutdatedRulePage(id, 'bad/webhook-name-with-capitals')
     const renewed = await updateRulePage(page, { ...sampleRule, id }, ruleFixturesDirectory, { isFull })
@@ -104,7 +104,7 @@ describe('pages of rules', () => {
     await expect(updateRulePage(page, severalHeadsRule, ruleFixturesDirectory)).rejects.toThrow(error)
   })
 
-  test("are listed in the index, which says why errors block, and which rules are opm's", () => {
+  test('are listed in the index, with the reason why errors block and the rules of opm', () => {
     const rules = [sampleRule, { ...sampleRule, id: 'no-head', fixed: true as const }]
     const index = updateRuleIndex('# Rules\n\n## Old\n', rules, { 'two-heads': 'Upgrades fail.' })
     expect(index).toContain(

@@ -7,7 +7,7 @@ const reachableStore = { ping: () => Promise.resolve() }
 const noDelayClock = { ...systemClock, sleep: () => Promise.resolve() }
 
 describe('the bot', () => {
-  test('is ready where the database answers, before GitHub was asked', async () => {
+  test('is ready if the database responds, before the first request to GitHub', async () => {
     expect(await createHealthMonitor(reachableStore, systemClock).report()).toEqual({
       isReady: true,
       problems: [],
@@ -15,8 +15,8 @@ describe('the bot', () => {
   })
   test.each([
     ['fails', { ping: () => Promise.reject(new Error('gone')) }],
-    ['is silent', { ping: () => new Promise<void>(() => undefined) }],
-  ])('is not ready where the database %s', async (_how, store) => {
+    ['never responds', { ping: () => new Promise<void>(() => undefined) }],
+  ])('is not ready if the database %s', async (_how, store) => {
     const report = await createHealthMonitor(store, noDelayClock).report()
     expect(report).toEqual({ isReady: false, problems: ['the database does not respond'] })
   })

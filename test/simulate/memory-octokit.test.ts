@@ -1,4 +1,4 @@
-// GitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
+// The in-memory GitHub client: all pages of a list are read, and every change is found, by REST and by GraphQL.
 import { expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
@@ -15,10 +15,10 @@ function createSimulatedGitHubClient() {
   const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
   const server = new SimulatedGitHub(() => time)
   seedRepository(server)
-  const happen = (deed: UserAction) => {
+  const perform = (action: UserAction) => {
     time.step += 1
     time.now += 60_000
-    applyUserAction(server, deed)
+    applyUserAction(server, action)
   }
   const octokit = createInMemoryOctokit(server, {
     ask: async (_, answer) => answer(),
@@ -32,13 +32,13 @@ function createSimulatedGitHubClient() {
   }
   const isSame = async (snapshot: PullSnapshot) =>
     (await findUnchangedPulls(octokit, server.name, [snapshot])).has(pullNumber)
-  happen({ do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] })
-  return { happen, read, isSame }
+  perform({ do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] })
+  return { perform, read, isSame }
 }
 
 test('all pages of the comments are read', async () => {
-  const { happen, read } = createSimulatedGitHubClient()
-  for (let count = 0; count < 120; count++) happen({ do: 'comment', by: 'eve', pull: 1, body: `${count}` })
+  const { perform, read } = createSimulatedGitHubClient()
+  for (let count = 0; count < 120; count++) perform({ do: 'comment', by: 'eve', pull: 1, body: `${count}` })
   expect((await read()).comments).toHaveLength(120)
 })
 
@@ -53,13 +53,13 @@ test.each<UserAction>([
   { do: 'comment', by: 'max', pull: 1, body: '/hold' },
   { do: 'edit-comment', by: 'max', pull: 1, body: '/hold' },
   { do: 'delete-comment', by: 'max', pull: 1 },
-])('$do is seen', async (deed) => {
-  const { happen, read, isSame } = createSimulatedGitHubClient()
-  happen({ do: 'review', by: 'amy', pull: 1, state: 'approved' })
-  happen({ do: 'comment', by: 'amy', pull: 1, body: 'fine' })
+])('the action $do changes the snapshot in REST and GraphQL', async (action) => {
+  const { perform, read, isSame } = createSimulatedGitHubClient()
+  perform({ do: 'review', by: 'amy', pull: 1, state: 'approved' })
+  perform({ do: 'comment', by: 'amy', pull: 1, body: 'fine' })
   const before = await read()
   expect(await isSame(before)).toBe(true)
-  happen(deed)
+  perform(action)
   expect(await isSame(before)).toBe(false)
   expect(await read()).not.toEqual(before)
 })

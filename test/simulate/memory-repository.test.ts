@@ -1,4 +1,4 @@
-// The repository in memory is held beside git itself, on histories made by chance: the same objects lie in both.
+// The in-memory repository is compared with git on random histories: both contain the same objects.
 import { execFileSync } from 'node:child_process'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
@@ -18,7 +18,7 @@ const sampleFilePaths = [
 ]
 const commitAuthor = 'people <people@example.invalid>'
 
-/** Commits that grow from one another, with merges of what merges cleanly. */
+/** Random commits on earlier ones, with merges of commits that do not conflict. */
 async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Promise<readonly CommitSha[]> {
   const memory = createInMemoryGitObjectReader(objects)
   const empty = objects.addTree(new Map())
@@ -38,7 +38,7 @@ async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Pro
     if (dice.isTrue(0.25)) {
       const other = dice.of(commits)
       const bases = await memory.mergeBases(parent, other)
-      // Two histories that were merged crosswise are not modelled.
+      // Criss-cross histories are not supported.
       const merged =
         bases.length === 1 ? await memory.merge(parent, other, 'Merge\n\nCloses #7\n') : undefined
       if (merged?.kind === 'clean') commits.push(merged.commit)
@@ -54,7 +54,7 @@ async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Pro
   return [...new Set(commits)]
 }
 
-/** The stream by which git makes the same objects. */
+/** The input of `git fast-import` that creates the same objects. */
 function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[]): string {
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
   const marks = new Map(commits.map((commit, at) => [commit, `:${at + 1}`]))
@@ -96,8 +96,8 @@ afterAll(async () => {
   temporaryDirectory.remove()
 })
 
-describe('in memory and in git', () => {
-  test('commits and trees have the same ids and the same content', async () => {
+describe('the in-memory repository and git', () => {
+  test('have the same ids and content of commits and trees', async () => {
     for (const commit of randomHistoryCommits) {
       const tree = await inMemoryRepository.treeOf(commit)
       expect(await realGitMirror.treeOf(commit)).toBe(tree)
@@ -107,7 +107,7 @@ describe('in memory and in git', () => {
     }
   })
 
-  test('pairs of commits merge to the same commit, differ in the same paths, and have the same in common', async () => {
+  test('have the same merges, diffs, and merge bases of pairs of commits', async () => {
     const dice = new SeededRandom(fuzzSeed + 1)
     const kinds = new Set<string>()
     for (let count = 0; count < 16; count++) {

@@ -1,4 +1,4 @@
-// The store in memory remembers as the real one does, where both are held to the same contracts.
+// The in-memory store fulfills the contracts of the real one that both are tested with.
 import { describe } from '@jest/globals'
 import { createTestStore } from '../jobs/job-context.ts'
 import { testMergeFreezesContract } from '../adapters/store/merge-freezes-contract.ts'

@@ -53,8 +53,8 @@ describe('a waiting pull request', () => {
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
       const moves = findLogEntries('the base branch moved').length
-      // Of something that no evaluation reads.
-      pull.updatedAt = repository.world.timestamp()
+      // A file that no evaluation reads.
+      pull.updatedAt = repository.github.timestamp()
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
       await storyEnvironment.waitUntil(
         'the sweep has seen the base',

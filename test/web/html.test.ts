@@ -1,4 +1,4 @@
-// What is put into a page is text, unless it is markup that was made here.
+// Values in a page are escaped as text, except for markup that this module created.
 import { expect, test } from '@jest/globals'
 import * as html from '../../src/web/html.ts'
 import { toSingleLineText } from '../../src/report/escape.ts'
@@ -14,11 +14,11 @@ test.each([
   ["' x", '&#39; x'],
   ['\u202Eevil', '\ufffdevil'],
   ['two\nlines', 'two lines'],
-])('%j is shown as it is', (text, shown) => {
+])('%j is shown unchanged', (text, shown) => {
   expect(show(htmlTemplate`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
 })
 
-test('text that is not escaped, to save time, would not change', () => {
+test('text that skips escaping to save time contains nothing to escape', () => {
   const all = Array.from({ length: 0x10000 }, (_, code) => `a${String.fromCharCode(code)}b`)
   const isDifferent = (text: string) =>
     show(htmlTemplate`${text}`) !== show(html.renderPreformattedText(toSingleLineText(text)))
@@ -56,13 +56,13 @@ test('the pages of rules are shown with their code, lists and links', () => {
   expect(page).toMatch(/<code>a:\n {2}b: &lt;c&gt;\n<\/code>/)
 })
 
-test('what a browser keeps is opened with the same secret, for the same purpose, unchanged', () => {
+test('a sealed value opens only with the same secret, for the same purpose, and unchanged', () => {
   const seal = createCookieSealer('secret', 'session')
   const sealed = seal.seal({ a: 1 })
   expect(seal.open(sealed)).toEqual({ a: 1 })
   expect(createCookieSealer('secret', 'other').open(sealed)).toBeUndefined()
   expect(createCookieSealer('other', 'session').open(sealed)).toBeUndefined()
-  // Also where the last letter has bits that say nothing.
+  // The unused bits of the last character are ignored, too.
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   for (const value of ['1', '12', '123']) {
     const one = seal.seal(value)

@@ -17,7 +17,7 @@ const rolesByBypassActorId: Readonly<Record<number, readonly CollaboratorRole[]>
 export type BypassMode = 'always' | 'pull_request' | 'exempt' | 'never'
 
 function matchesBypassActor(repo: MockRepository, by: ApiCaller, actor: BypassActor): boolean {
-  const { world } = repo
+  const { github } = repo
   const { actor_type, actor_id } = actor
   if (by.kind === 'installation') return actor_type === 'Integration' && actor_id === by.installation.app.id
   if (by.kind !== 'user') return false
@@ -26,13 +26,13 @@ function matchesBypassActor(repo: MockRepository, by: ApiCaller, actor: BypassAc
     case 'User':
       return actor_id === account.id
     case 'OrganizationAdmin':
-      return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
+      return github.organizationOwners.get(repo.owner.id)?.has(account.id) === true
     case 'RepositoryRole': {
       const role = findCollaboratorRole(repo, account)
       return role !== undefined && rolesByBypassActorId[actor_id ?? 0]?.includes(role) === true
     }
     case 'Team':
-      return world.teams.some(
+      return github.teams.some(
         ({ id, members }) => id === actor_id && members.get(account.id)?.state === 'active',
       )
     case 'Integration':
@@ -69,7 +69,7 @@ export function isCallerInBranchProtectionList(
   if (by.kind === 'installation') return apps.includes(by.installation.app.slug)
   if (by.kind !== 'user') return false
   const { account } = by
-  const team = repo.world.teams.some(
+  const team = repo.github.teams.some(
     ({ organization, slug, members }) =>
       organization === repo.owner && teams.includes(slug) && members.get(account.id)?.state === 'active',
   )

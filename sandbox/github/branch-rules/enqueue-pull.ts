@@ -27,9 +27,9 @@ export async function enqueuePull(
   { expectedHeadOid, jump }: EnqueuePullRequestInput,
 ): Promise<MockMergeQueueEntry> {
   const { repo, baseRef } = pull
-  const { world } = pull.repo
+  const { github } = pull.repo
   const reject = (message: string): GitHubApiError => new GitHubApiError(422, message)
-  return await world.runSerialized(repo, async () => {
+  return await github.runSerialized(repo, async () => {
     const settings = findMergeQueueParameters(repo, baseRef)
     if (settings === undefined) throw reject('Pull request The base branch does not require a merge queue')
     if (expectedHeadOid && expectedHeadOid !== pull.headSha)

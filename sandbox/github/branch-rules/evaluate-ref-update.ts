@@ -205,7 +205,7 @@ async function checkLinearHistory(move: NonDeletingRefUpdate): Promise<RuleViola
 
 async function checkCommitSignatures(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
   const { merge, by, repo } = move
-  const commits = (await listAddedCommits(move)).filter((it) => !repo.world.signatures.has(it))
+  const commits = (await listAddedCommits(move)).filter((it) => !repo.github.signatures.has(it))
   // "You cannot squash and merge a pull request into the branch on GitHub unless you are the author of the pull request":
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
   // The message of that rejection is not documented. The rule has no other message.

@@ -53,9 +53,9 @@ export async function createMergeCommit(
     parents,
     message,
     author,
-    createGitHubCommitterIdentity(by.world),
+    createGitHubCommitterIdentity(by.github),
   )
-  return { sha: await signCommit(by.world, path, unsigned) }
+  return { sha: await signCommit(by.github, path, unsigned) }
 }
 
 function formatMergeCommitMessage(

@@ -30,14 +30,14 @@ const pullsBeingMerged = new WeakSet<MockPull>()
 /** Merges, and returns the merged commit. Throws GitHub's 405 or 409. */
 export async function mergePull(pull: MockPull, by: ApiCaller, request: MergePullOptions): Promise<string> {
   const { repo } = pull
-  const { world } = pull.repo
+  const { github } = pull.repo
   const { sha: expected, commit_title: title, commit_message: body, merge_method: method = 'merge' } = request
   const ref = `refs/heads/${pull.baseRef}`
   const knownTip = repo.knownRefs.get(ref)
   // https://github.com/stategraph/stategraph/pull/86
   if (pullsBeingMerged.has(pull)) throw new GitHubApiError(405, 'Merge already in progress')
   pullsBeingMerged.add(pull)
-  const work = world.runSerialized(repo, async () => {
+  const work = github.runSerialized(repo, async () => {
     if (expected !== undefined && expected !== pull.headSha)
       throw new GitHubApiError(409, 'Head branch was modified. Review and try the merge again.')
     if (pull.state !== 'open') throw new GitHubApiError(405, 'Pull Request is not mergeable')
@@ -45,8 +45,8 @@ export async function mergePull(pull: MockPull, by: ApiCaller, request: MergePul
     if (pull.mergeable === undefined) {
       // During that time, the merge box shows "Checking for the ability to merge automatically":
       // https://docs.github.com/rest/pulls/pulls#get-a-pull-request (mergeable is null)
-      world.runInBackground(updatePullMergeability(pull))
-      if (world.testMergeDelay > 0) throw new GitHubApiError(405, 'Pull Request is not mergeable')
+      github.runInBackground(updatePullMergeability(pull))
+      if (github.testMergeDelay > 0) throw new GitHubApiError(405, 'Pull Request is not mergeable')
     }
     if (!repo.mergeMethods[method]) throw new GitHubApiError(405, formatDisabledMergeMethodMessage(method))
     const base = repo.knownRefs.get(ref)

@@ -53,11 +53,11 @@ export async function addMergeQueueEntry(
   by: MockAccount,
   { jump, isBypass }: Pick<MockMergeQueueEntry, 'jump' | 'isBypass'>,
 ): Promise<MockMergeQueueEntry> {
-  const { world } = pull.repo
+  const { github } = pull.repo
   const { repo, baseRef } = pull
   const entries = repo.queues.get(baseRef) ?? []
-  const id = world.nextId()
-  const enqueuedAt = world.now()
+  const id = github.nextId()
+  const enqueuedAt = github.now()
   const entry: MockMergeQueueEntry = {
     id,
     pull,
@@ -85,13 +85,13 @@ export async function removeMergeQueueEntry(
   reason: DequeueReason,
   by: MockAccount = entry.by,
 ): Promise<void> {
-  const { world } = entry.pull.repo
+  const { github } = entry.pull.repo
   const { pull } = entry
   const rest = (pull.repo.queues.get(pull.baseRef) ?? []).filter((it) => it !== entry)
   pull.repo.queues.set(pull.baseRef, rest)
   pull.queueRemoval = {
-    id: world.nextId(),
-    at: formatGitHubTimestamp(world.now()),
+    id: github.nextId(),
+    at: formatGitHubTimestamp(github.now()),
     reason: reason.toLowerCase(),
     by: reason === 'MANUAL' ? by : null,
   }
@@ -113,7 +113,7 @@ async function emitMergeGroupEvent(
     base_ref: `refs/heads/${baseRef}`,
     head_commit: toSimpleCommitView(await readCommit(repo.path, headSha)),
   }
-  repo.world.webhooks.emit('merge_group', action, repo, repo.owner, {
+  repo.github.webhooks.emit('merge_group', action, repo, repo.owner, {
     merge_group,
     ...(reason ? { reason } : {}),
   })
@@ -195,13 +195,13 @@ async function requestMergeGroupChecks(
   base: string,
   method: MergeMethod,
 ): Promise<void> {
-  const { world } = entry.pull.repo
+  const { github } = entry.pull.repo
   const { pull, by } = entry
   const { repo, number, baseRef } = pull
   const made = await createMergeCommit(by, pull, base, method)
   if (typeof made === 'string') return await removeMergeQueueEntry(entry, 'MERGE_CONFLICT')
   const branch = `gh-readonly-queue/${baseRef}/pr-${number}-${base}`
-  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: world.now() }
+  entry.group = { branch, headSha: made.sha, baseSha: base, baseRef, requestedAt: github.now() }
   await setRef(repo.path, `refs/heads/${branch}`, made.sha)
   await processRefChanges(repo, by)
   await emitMergeGroupEvent(repo, entry.group, 'checks_requested')
@@ -249,7 +249,7 @@ function evaluateMergeGroupChecks(
   const unmet = findUnmetRequiredChecks(repo, group.headSha, findRequiredChecks(repo, branch), 0)
   if (unmet.length === 0) return 'green'
   if (unmet.some(({ state }) => state === 'failing')) return 'failed'
-  return repo.world.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
+  return repo.github.now() - group.requestedAt >= minutes * 60_000 ? 'late' : 'waiting'
 }
 
 /** With HEADGREEN, an entry that failed can still merge with a later one that passed. */
@@ -287,7 +287,7 @@ async function mergePassingQueueEntries(
   const allGreen = settings.grouping_strategy === 'ALLGREEN'
   const prefix = green.indexOf(false) < 0 ? green.length : green.indexOf(false)
   const count = allGreen ? Math.min(prefix, maxEntries) : green.slice(0, maxEntries).lastIndexOf(true) + 1
-  const waited = repo.world.now() - (entries[0]?.enqueuedAt ?? 0)
+  const waited = repo.github.now() - (entries[0]?.enqueuedAt ?? 0)
   const isSmall = count < settings.min_entries_to_merge
   if (count === 0 || (isSmall && waited < settings.min_entries_to_merge_wait_minutes * 60_000)) return false
   const entriesToMerge = entries.slice(0, count).map((entry) => ({ entry, sha: entry.group?.headSha ?? '' }))

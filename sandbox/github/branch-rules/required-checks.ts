@@ -27,8 +27,8 @@ function findLatestCheckResults(
   context: string,
   delay: number,
 ): LatestCheckResult[] {
-  const { world } = repo
-  const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
+  const { github } = repo
+  const isVisible = ({ changedAt }: { changedAt: number }): boolean => github.now() - changedAt >= delay
   const newest = new Map<string, LatestCheckResult>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
@@ -45,7 +45,7 @@ function findLatestCheckResults(
     (it) => it.sha === sha && it.context === context && isVisible(it),
   ))
     newest.set('status', {
-      app: [...world.apps.values()].find((it) => it.bot === status.creator)?.id,
+      app: [...github.apps.values()].find((it) => it.bot === status.creator)?.id,
       state: status.state === 'success' ? undefined : status.state === 'pending' ? 'pending' : 'failing',
     })
   return [...newest.values()]
@@ -75,7 +75,7 @@ export function findUnmetRequiredChecks(
   repo: MockRepository,
   sha: string,
   required: readonly RequiredCheck[],
-  delay = repo.world.checkDelay,
+  delay = repo.github.checkDelay,
 ): UnmetRequiredCheck[] {
   return required.flatMap((it) => {
     const checkState = computeRequiredCheckState(repo, sha, it, delay)

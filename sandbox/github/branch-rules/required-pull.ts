@@ -134,7 +134,7 @@ async function checkRequiredReviewers(
   if (required_reviewers.length === 0) return []
   const files = await listChangedFiles(pull, old ?? pull.baseSha)
   return required_reviewers.flatMap(({ minimum_approvals, file_patterns, reviewer }) => {
-    const team = repo.world.teams.find(({ id }) => id === reviewer.id)
+    const team = repo.github.teams.find(({ id }) => id === reviewer.id)
     const isTouched = files.some((file) => {
       const last = file_patterns.findLast((it) => matchesCodeownersPattern(it.replace(/^!/, ''), file))
       return last !== undefined && !last.startsWith('!')
@@ -244,11 +244,11 @@ async function findRequiredCodeOwners(pull: MockPull, base: string): Promise<(re
 
 /** Whether a user is one of these owners, by login or as a member of a team. */
 function isCodeOwner(account: MockAccount, owners: readonly string[]): boolean {
-  const { world } = account
+  const { github } = account
   return owners.some((owner) => {
     const [name = '', team] = owner.replace(/^@/, '').split('/')
-    if (team === undefined) return findAccountByLogin(world, name) === account
-    return world.teams.some(
+    if (team === undefined) return findAccountByLogin(github, name) === account
+    return github.teams.some(
       ({ organization, slug, members }) =>
         organization.login.toLowerCase() === name.toLowerCase() &&
         slug === team &&

@@ -51,7 +51,7 @@ export class BranchRuleAdmin extends GitHubAdmin {
       repository_name: { include: ['~ALL'] },
       ...request.conditions,
     }
-    const ruleset = createRuleset(this.world, { ...request, conditions }, owner.login)
+    const ruleset = createRuleset(this.state, { ...request, conditions }, owner.login)
     owner.rulesets = new Map([...(owner.rulesets ?? []), [ruleset.id, ruleset]])
     return ruleset
   }
@@ -98,27 +98,27 @@ export class BranchRuleAdmin extends GitHubAdmin {
 
   /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_thread */
   #emitThread(pull: MockPull, action: 'resolved' | 'unresolved'): void {
-    this.world.webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
+    this.state.webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
       thread: { node_id: toNodeId('PullRequestReviewThread', pull.id), comments: [] },
       pull_request: toPullSummaryView(pull),
     })
-    this.world.queueDue(pull.repo)
+    this.state.queueDue(pull.repo)
   }
 
   /** A code scanning tool uploads its results for a commit. */
   analyze(repository: string, sha: string, tool: string, alerts = 0): void {
     const repo = this.repository(repository)
     repo.analyses.push({ sha, tool, alerts })
-    this.world.queueDue(repo)
+    this.state.queueDue(repo)
   }
 
   /** Sets how many milliseconds GitHub needs to compute whether a pull request can be merged. */
   delayTestMerges(milliseconds: number): void {
-    this.world.testMergeDelay = milliseconds
+    this.state.testMergeDelay = milliseconds
   }
 
   /** Sets how many milliseconds pass until rules see a new check or status. */
   delayChecks(milliseconds: number): void {
-    this.world.checkDelay = milliseconds
+    this.state.checkDelay = milliseconds
   }
 }

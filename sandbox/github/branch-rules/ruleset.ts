@@ -73,18 +73,18 @@ export function parseRuleset(
 
 /** A ruleset from an administrator's request. `organization` is null for a ruleset of the repository. */
 export function createRuleset(
-  world: MockGitHubData,
+  state: MockGitHubData,
   request: RulesetRequest,
   organization: string | null,
 ): Ruleset {
-  const at = world.timestamp()
+  const at = state.timestamp()
   return {
     target: 'branch',
     bypass_actors: [],
     conditions: {},
     rules: [],
     ...request,
-    id: world.nextId(),
+    id: state.nextId(),
     organization,
     createdAt: at,
     updatedAt: at,

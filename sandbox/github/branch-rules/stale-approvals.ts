@@ -50,7 +50,7 @@ const hasApprovals = ({ reviews }: MockPull): boolean => reviews.some(({ state }
 function dismissAllApprovals(pull: MockPull, by: MockAccount): void {
   for (const review of pull.reviews.filter(({ state }) => state === 'APPROVED')) {
     review.state = 'DISMISSED'
-    pull.repo.world.webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
+    pull.repo.github.webhooks.emit('pull_request_review', 'dismissed', pull.repo, by, {
       review: { ...toReviewView(pull, review), state: 'dismissed' },
       pull_request: toPullSummaryView(pull),
     })

@@ -70,14 +70,14 @@ export function isGitHttpPath(path: string): boolean {
 }
 
 export interface GitHttpOptions {
-  readonly world: MockGitHubData
+  readonly state: MockGitHubData
   readonly credentials: IssuedTokenStore
   readonly faults: FaultInjector
   readonly record: (record: ApiRequestRecord) => void
 }
 
 export async function handleGitHttpRequest(
-  { world, credentials, faults, record }: GitHttpOptions,
+  { state, credentials, faults, record }: GitHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -104,7 +104,7 @@ export async function handleGitHttpRequest(
   let repo: MockRepository
   try {
     caller = credentials.identify(request.headers.authorization)
-    repo = requireGitRepository(world, caller, owner, name, writes)
+    repo = requireGitRepository(state, caller, owner, name, writes)
   } catch (error) {
     if (!(error instanceof GitHubApiError)) throw error
     // 401 without credentials, so that Git asks its credential helper and retries.
@@ -140,17 +140,17 @@ export async function handleGitHttpRequest(
     log(formatCallerName(caller), answer.status)
     response.writeHead(answer.status, answer.headers).end(answer.body)
   }
-  await (service === 'git-receive-pack' ? world.runSerialized(repo, serve) : serve())
+  await (service === 'git-receive-pack' ? state.runSerialized(repo, serve) : serve())
 }
 
 function requireGitRepository(
-  world: MockGitHubData,
+  state: MockGitHubData,
   caller: ApiCaller,
   owner: string,
   name: string,
   writes: boolean,
 ): MockRepository {
-  const repo = findRepositoryByName(world, owner, name)
+  const repo = findRepositoryByName(state, owner, name)
   // Like REST, the Git server does not distinguish a missing repository from a forbidden one.
   if (repo === undefined || !canSeeRepository(caller, repo))
     throw new GitHubApiError(404, 'Repository not found.')

@@ -35,21 +35,21 @@ const maxPushPayloadCommits = 2048
 
 /** Reads a repository's refs again, and triggers all the effects that GitHub would trigger. Call it in line. */
 export async function processRefChanges(repo: MockRepository, by: MockAccount): Promise<void> {
-  const { world } = repo
+  const { github } = repo
   const before = repo.knownRefs
   const after = await readBranchesAndTags(repo.path)
   repo.knownRefs = after
-  world.queueDue(repo)
+  github.queueDue(repo)
   for (const ref of new Set([...before.keys(), ...after.keys()])) {
     const old = before.get(ref)
     const now = after.get(ref)
     if (old === now) continue
-    repo.pushedAt = world.timestamp()
+    repo.pushedAt = github.timestamp()
     await emitPushEvent(repo, ref, old, now, by)
     if (!ref.startsWith('refs/heads/')) continue
     const branch = ref.slice('refs/heads/'.length)
     if (now !== undefined) await createCheckSuites(repo, now, branch, old ?? null, by)
-    for (const pull of [...iterateAllPulls(world)].filter((it) => it.state === 'open')) {
+    for (const pull of [...iterateAllPulls(github)].filter((it) => it.state === 'open')) {
       if (pull.headRepo === repo && pull.headRef === branch) await handlePullHeadMoved(pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
         await handlePullBaseMoved(pull, old, now, by)
@@ -64,8 +64,8 @@ async function emitPushEvent(
   now: string | undefined,
   by: MockAccount,
 ): Promise<void> {
-  const { world } = repo
-  if (![...world.installations.values()].some((it) => it.repositories.has(repo))) return
+  const { github } = repo
+  if (![...github.installations.values()].some((it) => it.repositories.has(repo))) return
   const found = now === undefined ? [] : await readPushedCommits(repo.path, old, now, maxPushPayloadCommits)
   // Paths per commit can require one Git process each. GitHub also omits them for long pushes.
   const commits = await Promise.all(
@@ -75,7 +75,7 @@ async function emitPushEvent(
       .map((it) => toPushedCommitView(repo, it)),
   )
   const forced = old !== undefined && now !== undefined && !(await isAncestor(repo.path, old, now))
-  world.webhooks.emit('push', null, repo, by, {
+  github.webhooks.emit('push', null, repo, by, {
     ref,
     before: old ?? zeroSha,
     after: now ?? zeroSha,
@@ -96,10 +96,10 @@ export async function emitPullRequestEvent(
   by: MockAccount,
   more: GitHubPayload = {},
 ): Promise<void> {
-  const { world } = pull.repo
-  pull.updatedAt = world.timestamp()
+  const { github } = pull.repo
+  pull.updatedAt = github.timestamp()
   const pull_request = await toPullView(pull)
-  world.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
+  github.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
 }
 
 async function handlePullHeadMoved(pull: MockPull, now: string | undefined, by: MockAccount): Promise<void> {
@@ -108,7 +108,7 @@ async function handlePullHeadMoved(pull: MockPull, now: string | undefined, by: 
   pull.headSha = now
   pull.lastPusher = by
   // The head can be in a fork, but the queue cannot.
-  pull.repo.world.queueDue(pull.repo)
+  pull.repo.github.queueDue(pull.repo)
   pull.baseSha = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
@@ -141,15 +141,15 @@ async function handlePullBaseMoved(
 }
 
 export async function markPullMerged(pull: MockPull, sha: string, by: MockAccount): Promise<void> {
-  pull.merged = { at: pull.repo.world.timestamp(), by, sha }
+  pull.merged = { at: pull.repo.github.timestamp(), by, sha }
   await closePull(pull, by)
 }
 
 export async function closePull(pull: MockPull, by: MockAccount): Promise<void> {
-  const { world } = pull.repo
+  const { github } = pull.repo
   pull.state = 'closed'
-  world.queueDue(pull.repo)
-  pull.closedAt = world.timestamp()
+  github.queueDue(pull.repo)
+  pull.closedAt = github.timestamp()
   await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
   await emitPullRequestEvent(pull, 'closed', by)
 }
@@ -162,12 +162,12 @@ export function findOrCreateCheckSuite(
   branch: string | null,
   before: string | null,
 ): CheckSuite {
-  const { world } = repo
+  const { github } = repo
   const known = repo.suites.find((it) => it.app === app && it.sha === sha)
   if (known !== undefined) return known
-  const at = world.timestamp()
+  const at = github.timestamp()
   const suite = {
-    id: world.nextId(),
+    id: github.nextId(),
     repo,
     app,
     sha,
@@ -189,13 +189,13 @@ export async function createCheckSuites(
   before: string | null,
   by: MockAccount,
 ): Promise<void> {
-  const { world } = repo
-  for (const { app, repositories, permissions } of world.installations.values()) {
+  const { github } = repo
+  for (const { app, repositories, permissions } of github.installations.values()) {
     if (!repositories.has(repo) || permissions['checks'] !== 'write') continue
     if (repo.suites.some((it) => it.app === app && it.sha === sha)) continue
     const suite = findOrCreateCheckSuite(repo, app, sha, branch, before)
     if (app.events.includes('check_suite'))
-      world.webhooks.emit(
+      github.webhooks.emit(
         'check_suite',
         'requested',
         repo,
@@ -210,9 +210,9 @@ export async function createCheckSuites(
  * Computes in the background whether a pull request can be merged, and stores the test merge as refs/pull/N/merge.
  */
 export async function updatePullMergeability(pull: MockPull): Promise<void> {
-  const { world } = pull.repo
+  const { github } = pull.repo
   const { path } = pull.repo
-  const { testMergeDelay } = world
+  const { testMergeDelay } = github
   if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))
   const base = pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`)
   if (base === undefined) return
@@ -221,7 +221,7 @@ export async function updatePullMergeability(pull: MockPull): Promise<void> {
   if (pull.headSha !== head || pull.repo.knownRefs.get(`refs/heads/${pull.baseRef}`) !== base) return
   pull.mergeable = tree !== undefined
   if (tree === undefined) return
-  const by = { name: 'GitHub', email: 'noreply@github.invalid', at: world.now() }
+  const by = { name: 'GitHub', email: 'noreply@github.invalid', at: github.now() }
   pull.testMerge = await commitTree(path, tree, [base, head], `Merge ${head} into ${base}`, by)
   if (pull.state === 'open') await setRef(path, `refs/pull/${pull.number}/merge`, pull.testMerge)
 }

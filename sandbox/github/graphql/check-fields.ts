@@ -74,13 +74,13 @@ interface CreateCheckRunInput {
 
 /** `createCheckRun`: only for Apps. */
 export async function createCheckRun(
-  world: MockGitHubData,
+  state: MockGitHubData,
   by: ApiCaller,
   input: GraphqlFieldValues,
 ): Promise<GraphqlFieldValues> {
   const wanted = input as unknown as CreateCheckRunInput
   const id = parseNodeId('Repository', wanted.repositoryId)
-  const repo = [...world.repos].find((it) => String(it.id) === id && !it.deleted)
+  const repo = [...state.repos].find((it) => String(it.id) === id && !it.deleted)
   if (repo === undefined) throw new GitHubApiError(404, 'Could not resolve to a Repository')
   requirePermissions(by, repo, { checks: 'write' })
   if (by.kind !== 'installation')

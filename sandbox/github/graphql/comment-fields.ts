@@ -9,11 +9,11 @@ import type { GraphqlFieldValues } from './execute-query.ts'
 
 /** The comment with this global ID. Throws GitHub's error if there is no such comment that the caller can see. */
 export function findCommentFieldsByNodeId(
-  world: MockGitHubData,
+  state: MockGitHubData,
   caller: ApiCaller,
   id: unknown,
 ): GraphqlFieldValues {
-  const comment = listVisibleComments(world, caller).find((it) => toNodeId('IssueComment', it.id) === id)
+  const comment = listVisibleComments(state, caller).find((it) => toNodeId('IssueComment', it.id) === id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
   const { edit } = comment
@@ -36,21 +36,21 @@ export function findCommentFieldsByNodeId(
  * most 100 IDs.
  */
 export function findCommentFieldsByNodeIds(
-  world: MockGitHubData,
+  state: MockGitHubData,
   caller: ApiCaller,
   ids: readonly unknown[],
 ): (GraphqlFieldValues | null)[] {
   if (ids.length > 100)
     throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
   const known = new Set<unknown>(
-    listVisibleComments(world, caller).map((it) => toNodeId('IssueComment', it.id)),
+    listVisibleComments(state, caller).map((it) => toNodeId('IssueComment', it.id)),
   )
   return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
 }
 
-function listVisibleComments(world: MockGitHubData, caller: ApiCaller): IssueComment[] {
+function listVisibleComments(state: MockGitHubData, caller: ApiCaller): IssueComment[] {
   if (caller.kind === 'anonymous') return []
-  return [...world.repos]
+  return [...state.repos]
     .filter((repo) => !repo.deleted && canSeeRepository(caller, repo))
     .flatMap((repo) => [...repo.pulls.values(), ...repo.issues.values()].flatMap((it) => it.comments))
 }

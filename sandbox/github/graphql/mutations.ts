@@ -17,13 +17,13 @@ import { toMergeQueueEntryFields } from './repository-fields.ts'
 
 const contentsWritePermission: AppPermissions = { contents: 'write' }
 
-export function createMutationFields(world: MockGitHubData, by: ApiCaller): GraphqlFieldValues {
+export function createMutationFields(state: MockGitHubData, by: ApiCaller): GraphqlFieldValues {
   const requireAll = (repo: MockRepository, ...needs: AppPermissions[]): void => {
     for (const need of needs) requirePermissions(by, repo, need)
   }
   const requirePullByNodeId = (node: unknown): MockPull => {
     const id = parseNodeId('PullRequest', node)
-    const pull = [...iterateAllPulls(world)].find((it) => String(it.id) === id)
+    const pull = [...iterateAllPulls(state)].find((it) => String(it.id) === id)
     if (pull === undefined)
       throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(node)}'`)
     return pull
@@ -35,10 +35,10 @@ export function createMutationFields(world: MockGitHubData, by: ApiCaller): Grap
       ...(await run(input as GraphqlFieldValues)),
     })
   return {
-    createCheckRun: mutation((input) => createCheckRun(world, by, input)),
+    createCheckRun: mutation((input) => createCheckRun(state, by, input)),
     minimizeComment: mutation(async ({ subjectId }) => {
       const id = parseNodeId('PullRequestReviewComment', subjectId)
-      for (const pull of iterateAllPulls(world)) {
+      for (const pull of iterateAllPulls(state)) {
         const comment = pull.reviewComments.find((it) => String(it.id) === id)
         if (comment === undefined) continue
         requireAll(pull.repo, { pull_requests: 'write' })
@@ -59,7 +59,7 @@ export function createMutationFields(world: MockGitHubData, by: ApiCaller): Grap
     dequeuePullRequest: mutation(async ({ id }) => {
       const pull = requirePullByNodeId(id)
       requireAll(pull.repo, { pull_requests: 'write' }, contentsWritePermission)
-      return await world.runSerialized(pull.repo, async () => {
+      return await state.runSerialized(pull.repo, async () => {
         const entry = findMergeQueueEntry(pull)
         if (entry === undefined) throw new GitHubApiError(422, 'Pull request is not in the queue')
         const mergeQueueEntry = toMergeQueueEntryFields(entry)

@@ -39,11 +39,11 @@ interface IssuedToken {
 }
 
 export class IssuedTokenStore {
-  readonly #world: MockGitHubData
+  readonly #state: MockGitHubData
   readonly #tokens = new Map<string, IssuedToken>()
 
-  constructor(world: MockGitHubData) {
-    this.#world = world
+  constructor(state: MockGitHubData) {
+    this.#state = state
   }
 
   /** A personal access token, for a user's own Git or API client. It does not expire. */
@@ -60,7 +60,7 @@ export class IssuedTokenStore {
     repositories: ReadonlySet<MockRepository> | undefined,
     permissions: AppPermissions,
   ): { readonly token: string; readonly expires_at: string } {
-    const expiresAt = this.#world.now() + 3_600_000
+    const expiresAt = this.#state.now() + 3_600_000
     const token = this.#issue(
       'ghs_',
       { kind: 'installation', installation, repositories, permissions },
@@ -77,7 +77,7 @@ export class IssuedTokenStore {
 
   /** A token with which an App acts for a user who signed in with it. Valid for eight hours. */
   signedInToken(account: MockAccount): string {
-    return this.#issue('ghu_', { kind: 'user', account }, this.#world.now() + 8 * 3_600_000)
+    return this.#issue('ghu_', { kind: 'user', account }, this.#state.now() + 8 * 3_600_000)
   }
 
   /** Returns false if there was no such token. */
@@ -92,11 +92,11 @@ export class IssuedTokenStore {
     if (token === undefined) throw new GitHubApiError(401, 'Bad credentials')
     if (token.split('.').length === 3) return { kind: 'app', app: this.#verifyJwt(token) }
     const known = this.#tokens.get(token)
-    if (known === undefined || known.expiresAt <= this.#world.now())
+    if (known === undefined || known.expiresAt <= this.#state.now())
       throw new GitHubApiError(401, 'Bad credentials')
     if (known.caller.kind === 'installation') {
       const { installation } = known.caller
-      if (!this.#world.installations.has(installation.id)) throw new GitHubApiError(401, 'Bad credentials')
+      if (!this.#state.installations.has(installation.id)) throw new GitHubApiError(401, 'Bad credentials')
       if (installation.suspendedAt !== null)
         throw new GitHubApiError(403, 'This installation has been suspended')
     }
@@ -107,7 +107,7 @@ export class IssuedTokenStore {
     const [head = '', body = '', signature = ''] = token.split('.')
     const header = decodeJwtSegment(head)
     const claims = decodeJwtSegment(body)
-    const app = this.#world.apps.get(Number(claims['iss']))
+    const app = this.#state.apps.get(Number(claims['iss']))
     if (app === undefined) throw new GitHubApiError(401, 'A JSON web token could not be decoded')
     if (header['alg'] !== 'RS256') throw new GitHubApiError(401, 'A JSON web token could not be decoded')
     const verifier = createVerify('RSA-SHA256').update(`${head}.${body}`)

@@ -26,7 +26,7 @@ const getRateLimitResource = ({ template }: RateLimitedRequest): 'core' | 'graph
 
 function getRateLimitCounter(installation: Installation, spending: RateLimitedRequest): RateLimitCounter {
   const counter = getRateLimitResource(spending) === 'graphql' ? installation.use.graphql : installation
-  const seconds = installation.account.world.now() / 1000
+  const seconds = installation.account.github.now() / 1000
   if (counter.resetsAt <= seconds) {
     counter.remaining = installation.limits.hourly
     counter.resetsAt = Math.floor(seconds) + installation.limits.windowSeconds
@@ -63,7 +63,7 @@ export function refundHourlyRateLimit(installation: Installation, spending: Rate
 
 function enforceSecondaryRateLimits(installation: Installation, spending: RateLimitedRequest): void {
   const { limits, use } = installation
-  const now = installation.account.world.now() / 1000
+  const now = installation.account.github.now() / 1000
   while (use.recent[0] !== undefined && use.recent[0].at <= now - 60) use.recent.shift()
   const points = use.recent.reduce((sum, one) => sum + one.points, computeSecondaryRateLimitPoints(spending))
   const created =

@@ -16,7 +16,7 @@ export interface RouteResponse {
 }
 
 export interface RouteRequest {
-  readonly world: MockGitHubData
+  readonly state: MockGitHubData
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly body: GitHubPayload

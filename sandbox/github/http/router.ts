@@ -42,7 +42,7 @@ export interface RecordedHttpExchange {
 }
 
 export interface RestRouterOptions {
-  readonly world: MockGitHubData
+  readonly state: MockGitHubData
   readonly credentials: IssuedTokenStore
   readonly faults: FaultInjector
   readonly routes: readonly Route[]
@@ -198,12 +198,12 @@ export class RestRouter {
     url: URL,
     body: unknown,
   ): Promise<RouteResponse> {
-    const { world } = this.#options
+    const { state } = this.#options
     if (matched === undefined) throw createNotFoundError()
     const { route, params } = matched
     let repo: MockRepository | undefined
     if (route.template.startsWith('/repos/')) {
-      repo = findRepositoryByName(world, params['owner'] ?? '', params['repo'] ?? '')
+      repo = findRepositoryByName(state, params['owner'] ?? '', params['repo'] ?? '')
       if (repo === undefined) throw createNotFoundError()
       if (caller.kind !== 'app' && !canSeeRepository(caller, repo)) throw createNotFoundError()
     }
@@ -212,7 +212,7 @@ export class RestRouter {
     if (repo?.archived === true && route.method !== 'GET')
       throw new GitHubApiError(403, 'Repository was archived so is read-only.')
     const call: RouteRequest & { repo?: MockRepository } = {
-      world,
+      state,
       params,
       query: url.searchParams,
       body: (body ?? {}) as GitHubPayload,

@@ -84,7 +84,7 @@ export const actionsRoutes: readonly Route[] = [
     const type = requireStringField(call, 'event_type', 'RepositoryDispatch')
     const payload = (body['client_payload'] ?? {}) as GitHubPayload
     const actor = getActingAccount(call.caller)
-    repo.world.webhooks.emit('repository_dispatch', type, repo, actor, {
+    repo.github.webhooks.emit('repository_dispatch', type, repo, actor, {
       branch: repo.defaultBranch,
       client_payload: payload,
     })

@@ -48,8 +48,8 @@ const membersReadPermission = { members: 'read' } as const
 const teamPath = '/orgs/{org}/teams/{team_slug}'
 const requireTeam = (call: RouteRequest): Team => {
   const { org = '', team_slug = '' } = call.params
-  const organization = findAccountByLogin(call.world, org)
-  const team = call.world.teams.find((it) => it.organization === organization && it.slug === team_slug)
+  const organization = findAccountByLogin(call.state, org)
+  const team = call.state.teams.find((it) => it.organization === organization && it.slug === team_slug)
   // A token of another organization's installation has no access to this organization.
   const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
   if (team === undefined || outside) throw createNotFoundError()
@@ -63,7 +63,7 @@ function requireAppCaller(call: RouteRequest): MockApp {
 
 function listInstallations(call: RouteRequest): Installation[] {
   const app = requireAppCaller(call)
-  return [...call.world.installations.values()].filter((it) => it.app === app)
+  return [...call.state.installations.values()].filter((it) => it.app === app)
 }
 
 function requireInstallation(call: RouteRequest): Installation {
@@ -147,16 +147,16 @@ const teamRoutes: readonly Route[] = [
   ),
   defineRoute(`GET ${teamPath}/memberships/{username}`, membersReadPermission, (call) => {
     const team = requireTeam(call)
-    const account = findAccountByLogin(call.world, call.params['username'] ?? '')
+    const account = findAccountByLogin(call.state, call.params['username'] ?? '')
     const member = account && team.members.get(account.id)
     if (member === undefined) throw createNotFoundError()
-    return respondOk({ ...member, url: `${call.world.base}${call.url.pathname}` })
+    return respondOk({ ...member, url: `${call.state.base}${call.url.pathname}` })
   }),
 ]
 
 const accountRoutes: readonly Route[] = [
   defineRoute('GET /users/{username}', 'anyone', (call) =>
-    accountResponse(findAccountByLogin(call.world, call.params['username'] ?? '')),
+    accountResponse(findAccountByLogin(call.state, call.params['username'] ?? '')),
   ),
   defineRoute('GET /user', 'anyone', (call) => {
     if (call.caller.kind === 'installation')
@@ -171,7 +171,7 @@ export function createAppRoutes(credentials: IssuedTokenStore, webhooks: Webhook
   return [
     defineRoute('GET /app', 'app', (call) => respondOk(toAppView(requireAppCaller(call)))),
     defineRoute('GET /apps/{app_slug}', 'anyone', (call) => {
-      const found = [...call.world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
+      const found = [...call.state.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
       if (found === undefined) throw createNotFoundError()
       return respondOk(toAppView(found))
     }),
@@ -195,9 +195,9 @@ export function createAppRoutes(credentials: IssuedTokenStore, webhooks: Webhook
     }),
     defineRoute('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
       const code = call.params['code'] ?? ''
-      const make = call.world.manifests.get(code)
+      const make = call.state.manifests.get(code)
       if (make === undefined) throw createNotFoundError()
-      call.world.manifests.delete(code)
+      call.state.manifests.delete(code)
       const app = make()
       return respondCreated({
         ...toAppView(app),
@@ -225,7 +225,7 @@ export function createAppRoutes(credentials: IssuedTokenStore, webhooks: Webhook
       const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
       const limit = installation?.limits.hourly ?? defaultHourlyRateLimit
       const remaining = installation?.remaining ?? limit
-      const reset = installation?.resetsAt ?? Math.floor(call.world.now() / 1000) + 3600
+      const reset = installation?.resetsAt ?? Math.floor(call.state.now() / 1000) + 3600
       const core = { limit, remaining, reset, used: limit - remaining }
       return respondOk({ resources: { core, search: core, graphql: core }, rate: core })
     }),

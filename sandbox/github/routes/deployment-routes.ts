@@ -50,10 +50,10 @@ export const deploymentRoutes: readonly Route[] = [
     const ref = requireStringField(call, 'ref', 'Deployment')
     const sha = await requireCommit(call, ref)
     const environment = typeof body['environment'] === 'string' ? body['environment'] : 'production'
-    const { world } = repo
-    const now = world.timestamp()
+    const { github } = repo
+    const now = github.timestamp()
     const deployment: MockDeployment = {
-      id: world.nextId(),
+      id: github.nextId(),
       sha,
       ref,
       environment,
@@ -69,7 +69,7 @@ export const deploymentRoutes: readonly Route[] = [
       statuses: [],
     }
     repo.deployments.push(deployment)
-    world.webhooks.emit('deployment', 'created', repo, deployment.creator, {
+    github.webhooks.emit('deployment', 'created', repo, deployment.creator, {
       deployment: toDeploymentView(repo, deployment),
       workflow: null,
       workflow_run: null,
@@ -92,27 +92,27 @@ export const deploymentRoutes: readonly Route[] = [
       throw new GitHubApiError(422, 'Validation Failed', [
         `description is too long (maximum is ${maxDeploymentDescriptionChars} characters)`,
       ])
-    const { world } = call
+    const { state } = call
     const status: DeploymentStatus = {
-      id: world.nextId(),
+      id: state.nextId(),
       state: requestedState,
       description,
       creator: getActingAccount(call.caller),
       app: findCallerApp(call.caller),
-      createdAt: world.timestamp(),
+      createdAt: state.timestamp(),
     }
     // A new success makes the earlier ones of the environment inactive.
     if (requestedState === 'success' && call.body['auto_inactive'] !== false)
       for (const other of call.repo.deployments)
         if (other !== deployment && other.environment === deployment.environment && !other.isTransient)
           if (other.statuses.at(-1)?.state === 'success')
-            other.statuses.push({ ...status, id: world.nextId(), state: 'inactive', description: '' })
+            other.statuses.push({ ...status, id: state.nextId(), state: 'inactive', description: '' })
     deployment.statuses.push(status)
-    world.webhooks.emit('deployment_status', 'created', call.repo, status.creator, {
+    state.webhooks.emit('deployment_status', 'created', call.repo, status.creator, {
       deployment_status: toDeploymentStatusView(call.repo, deployment, status),
       deployment: toDeploymentView(call.repo, deployment),
     })
-    world.queueDue(call.repo)
+    state.queueDue(call.repo)
     return respondCreated(toDeploymentStatusView(call.repo, deployment, status))
   }),
 ]

@@ -57,12 +57,12 @@ async function createTreeFromRequest(call: RepositoryRouteRequest): Promise<stri
 }
 
 const toGitIdentity = (
-  world: MockGitHubData,
+  state: MockGitHubData,
   { name, email, date }: RequestedCommitIdentity,
 ): GitIdentity => ({
   name,
   email,
-  at: date === undefined ? world.now() : Date.parse(date),
+  at: date === undefined ? state.now() : Date.parse(date),
 })
 
 export const gitWriteRoutes: readonly Route[] = [
@@ -104,7 +104,7 @@ export const gitWriteRoutes: readonly Route[] = [
     })
   }),
   defineRepositoryRoute('POST /git/commits', { contents: 'write' }, async (call) => {
-    const { repo, caller, world } = call
+    const { repo, caller, state } = call
     const message = requireStringField(call, 'message', 'Commit')
     const tree = await createTreeFromRequest(call)
     const parents = (call.body['parents'] ?? []) as string[]
@@ -119,15 +119,15 @@ export const gitWriteRoutes: readonly Route[] = [
     const own = author === undefined && committer === undefined && signature === undefined
     const isSignedByGitHub = caller.kind === 'installation' && own
     const by =
-      author === undefined ? toCommitAuthorIdentity(getActingAccount(caller)) : toGitIdentity(world, author)
+      author === undefined ? toCommitAuthorIdentity(getActingAccount(caller)) : toGitIdentity(state, author)
     const committed =
       committer === undefined
         ? isSignedByGitHub
-          ? createGitHubCommitterIdentity(world)
+          ? createGitHubCommitterIdentity(state)
           : by
-        : toGitIdentity(world, committer)
+        : toGitIdentity(state, committer)
     const sha = await commitTree(repo.path, tree, parents, message, by, committed)
-    const made = isSignedByGitHub ? await signCommit(world, repo.path, sha) : sha
+    const made = isSignedByGitHub ? await signCommit(state, repo.path, sha) : sha
     return respondCreated(toGitCommitView(repo, await readCommit(repo.path, made)))
   }),
 ]

@@ -161,20 +161,20 @@ const reactionRoute = defineRepositoryRoute(
   'POST /issues/comments/{comment_id}/reactions',
   issueWritePermissions,
   (call) => {
-    const { world } = call
+    const { state } = call
     const { reactions } = requireComment(call)
     const author = getActingAccount(call.caller)
     const content = requireStringField(call, 'content', 'Reaction')
     if (!knownReactions.includes(content)) throw createValidationError('Reaction', 'content')
     const old = reactions.find((it) => it.author === author && it.content === content)
-    const reaction = old ?? { id: world.nextId(), author, content }
+    const reaction = old ?? { id: state.nextId(), author, content }
     if (old === undefined) reactions.push(reaction)
     const view = {
       id: reaction.id,
       node_id: toNodeId('Reaction', reaction.id),
       user: toAccountView(author),
       content,
-      created_at: world.timestamp(),
+      created_at: state.timestamp(),
     }
     return old === undefined ? respondCreated(view) : respondOk(view)
   },

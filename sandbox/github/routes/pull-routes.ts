@@ -95,7 +95,7 @@ const createNotCollaboratorError = (): GitHubApiError =>
 
 /** Only users with an explicit role can be requested as reviewers, not everyone who can read a public repository. */
 function requireCollaborator(repo: MockRepository, login: string): MockAccount {
-  const account = findAccountByLogin(repo.world, login)
+  const account = findAccountByLogin(repo.github, login)
   const role = account && findCollaboratorRole(repo, account)
   if (account === undefined || role === undefined || (role === 'read' && !repo.roles.has(account.id)))
     throw createNotCollaboratorError()
@@ -103,7 +103,7 @@ function requireCollaborator(repo: MockRepository, login: string): MockAccount {
 }
 
 function requireTeam(repo: MockRepository, slug: string): Team {
-  const team = repo.world.teams.find((it) => it.organization === repo.owner && it.slug === slug)
+  const team = repo.github.teams.find((it) => it.organization === repo.owner && it.slug === slug)
   if (team === undefined || !repo.teamRoles.has(team.id)) throw createNotCollaboratorError()
   return team
 }
@@ -129,7 +129,7 @@ const reviewCommentRoutes: readonly Route[] = [
   defineRepositoryRoute('PATCH /pulls/comments/{comment_id}', pullsWritePermission, async (call) => {
     const [pull, comment] = requireReviewComment(call)
     comment.body = requireStringField(call, 'body', 'PullRequestReviewComment')
-    comment.updatedAt = call.world.timestamp()
+    comment.updatedAt = call.state.timestamp()
     return respondOk(await toCurrentReviewCommentView(pull, comment))
   }),
   defineRepositoryRoute('DELETE /pulls/comments/{comment_id}', pullsWritePermission, (call) => {
@@ -180,12 +180,12 @@ export const pullRoutes: readonly Route[] = [
     ),
   ),
   defineRepositoryRoute('POST /pulls', pullsWritePermission, async (call) => {
-    const { repo, body, world } = call
+    const { repo, body, state } = call
     const head = requireStringField(call, 'head', 'PullRequest')
     const title = requireStringField(call, 'title', 'PullRequest')
     const [owner = '', branch] = head.includes(':') ? head.split(':') : [repo.owner.login, head]
-    const network = [...world.repos].filter((it) => it === repo || it.parent === repo)
-    const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(world, owner))
+    const network = [...state.repos].filter((it) => it === repo || it.parent === repo)
+    const headRepo = network.find((it) => !it.deleted && it.owner === findAccountByLogin(state, owner))
     if (headRepo === undefined || branch === undefined) throw createValidationError('PullRequest', 'head')
     const request = { author: getActingAccount(call.caller), headRepo, headRef: branch, title }
     const {
@@ -195,7 +195,7 @@ export const pullRoutes: readonly Route[] = [
       maintainer_can_modify: maintainerCanModify = true,
     } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
     const more = { baseRef, body: pullBody, draft, maintainerCanModify }
-    const pull = await world.runSerialized(repo, () => createPull(repo, { ...request, ...more }))
+    const pull = await state.runSerialized(repo, () => createPull(repo, { ...request, ...more }))
     return respondCreated(await toPullView(pull))
   }),
   defineRepositoryRoute('GET /pulls/{pull_number}', pullsReadPermission, async (call) => {
@@ -203,7 +203,7 @@ export const pullRoutes: readonly Route[] = [
     const reply = respondOk(await toPullView(pull))
     // The request itself makes GitHub compute it. This answer still contains null.
     if (pull.state === 'open' && pull.mergeable === undefined)
-      call.world.runInBackground(updatePullMergeability(pull))
+      call.state.runInBackground(updatePullMergeability(pull))
     return reply
   }),
   defineRepositoryRoute('PATCH /pulls/{pull_number}', pullsWritePermission, async (call) => {

@@ -107,7 +107,7 @@ const refRoutes: readonly Route[] = [
     if (!/^refs\/[^/]+\/./.test(ref) || ref.startsWith('refs/pull/'))
       throw new GitHubApiError(422, 'Reference name is not valid')
     const sha = await requireSha(call)
-    return await repo.world.runSerialized(repo, async () => {
+    return await repo.github.runSerialized(repo, async () => {
       if ((await readBranchesAndTags(repo.path)).has(ref))
         throw new GitHubApiError(422, 'Reference already exists')
       await enforceRefRules(call, ref, undefined, sha)
@@ -120,7 +120,7 @@ const refRoutes: readonly Route[] = [
     const { repo } = call
     const ref = toRefName(call)
     const sha = await requireSha(call)
-    return await repo.world.runSerialized(repo, async () => {
+    return await repo.github.runSerialized(repo, async () => {
       const old = (await readBranchesAndTags(repo.path)).get(ref)
       if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
       if (call.body['force'] !== true && !(await isAncestor(repo.path, old, sha)))
@@ -133,7 +133,7 @@ const refRoutes: readonly Route[] = [
   }),
   defineRepositoryRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
     const { repo } = call
-    return await repo.world.runSerialized(repo, async () => {
+    return await repo.github.runSerialized(repo, async () => {
       const old = (await readBranchesAndTags(repo.path)).get(toRefName(call))
       if (old === undefined) throw new GitHubApiError(422, 'Reference does not exist')
       await enforceRefRules(call, toRefName(call), old, undefined)
@@ -256,7 +256,7 @@ export const repositoryRoutes: readonly Route[] = [
     respondOk(toFullRepositoryView(repo, canWriteContents(caller, repo))),
   ),
   defineRepositoryRoute('GET /collaborators/{username}/permission', { metadata: 'read' }, (call) => {
-    const account = findAccountByLogin(call.world, call.params['username'] ?? '')
+    const account = findAccountByLogin(call.state, call.params['username'] ?? '')
     if (account === undefined) throw createNotFoundError()
     const role = findCollaboratorRole(call.repo, account)
     // The legacy field maps the newer roles to older ones. role_name has the real role.

@@ -42,7 +42,7 @@ export function emitRulesetEvent(
   by: MockAccount,
 ): void {
   const repository_ruleset = toRulesetView(repo, ruleset, { kind: 'user', account: by })
-  repo.world.webhooks.emit('repository_ruleset', action, repo, by, { repository_ruleset })
+  repo.github.webhooks.emit('repository_ruleset', action, repo, by, { repository_ruleset })
 }
 
 /** Tells the apps of classic protection: https://docs.github.com/webhooks/webhook-events-and-payloads#branch_protection_rule */
@@ -53,7 +53,7 @@ export function emitBranchProtectionEvent(
   by: MockAccount,
 ): void {
   const rule = toBranchProtectionRuleView(repo, pattern, protection)
-  repo.world.webhooks.emit('branch_protection_rule', action, repo, by, {
+  repo.github.webhooks.emit('branch_protection_rule', action, repo, by, {
     rule,
     ...(action === 'edited' ? { changes: {} } : {}),
   })
@@ -65,7 +65,7 @@ export function saveRulesetAndEmitEvent(
   request: RulesetRequest,
   by: MockAccount,
 ): Ruleset {
-  const ruleset = createRuleset(repo.world, request, null)
+  const ruleset = createRuleset(repo.github, request, null)
   repo.rulesets.set(ruleset.id, ruleset)
   emitRulesetEvent(repo, ruleset, 'created', by)
   return ruleset

@@ -27,17 +27,17 @@ export function toAccountView(account: MockAccount): GitHubPayload | null {
 }
 
 function toNonNullAccountView(account: MockAccount): GitHubPayload {
-  const { world } = account
+  const { github } = account
   const { id, login, type } = account
-  const url = `${world.base}/users/${encodeURIComponent(login)}`
+  const url = `${github.base}/users/${encodeURIComponent(login)}`
   return {
     login,
     id,
     node_id: toNodeId(type, id),
-    avatar_url: `${world.base}/avatars/u/${id}`,
+    avatar_url: `${github.base}/avatars/u/${id}`,
     gravatar_id: '',
     url,
-    html_url: `${world.base}/${type === 'Bot' ? `apps/${login.replace('[bot]', '')}` : login}`,
+    html_url: `${github.base}/${type === 'Bot' ? `apps/${login.replace('[bot]', '')}` : login}`,
     followers_url: `${url}/followers`,
     following_url: `${url}/following{/other_user}`,
     gists_url: `${url}/gists{/gist_id}`,
@@ -55,7 +55,7 @@ function toNonNullAccountView(account: MockAccount): GitHubPayload {
 
 /** The additional fields of `GET /users/{username}`: the profile. */
 export function toProfileView(account: MockAccount): GitHubPayload {
-  const repositories = [...account.world.repos].filter(
+  const repositories = [...account.github.repos].filter(
     (it) => it.owner === account && !it.private && !it.deleted,
   )
   return {
@@ -78,8 +78,8 @@ export function toProfileView(account: MockAccount): GitHubPayload {
 }
 
 export function toOrganizationView(account: MockAccount): GitHubPayload {
-  const { world } = account
-  const url = `${world.base}/orgs/${account.login}`
+  const { github } = account
+  const url = `${github.base}/orgs/${account.login}`
   return {
     login: account.login,
     id: account.id,
@@ -91,14 +91,14 @@ export function toOrganizationView(account: MockAccount): GitHubPayload {
     issues_url: `${url}/issues`,
     members_url: `${url}/members{/member}`,
     public_members_url: `${url}/public_members{/member}`,
-    avatar_url: `${world.base}/avatars/u/${account.id}`,
+    avatar_url: `${github.base}/avatars/u/${account.id}`,
     description: null,
   }
 }
 
 export function toTeamView(team: Team): GitHubPayload {
-  const { world } = team.organization
-  const url = `${world.base}/organizations/${team.organization.id}/team/${team.id}`
+  const { github } = team.organization
+  const url = `${github.base}/organizations/${team.organization.id}/team/${team.id}`
   return {
     id: team.id,
     node_id: toNodeId('Team', team.id),
@@ -111,7 +111,7 @@ export function toTeamView(team: Team): GitHubPayload {
     type: 'organization',
     organization_id: team.organization.id,
     url,
-    html_url: `${world.base}/orgs/${team.organization.login}/teams/${team.slug}`,
+    html_url: `${github.base}/orgs/${team.organization.login}/teams/${team.slug}`,
     members_url: `${url}/members{/member}`,
     repositories_url: `${url}/repos`,
     parent: null,
@@ -120,9 +120,9 @@ export function toTeamView(team: Team): GitHubPayload {
 
 /** The additional fields of `GET /orgs/{org}/teams/{team_slug}`. */
 export function toFullTeamView(team: Team): GitHubPayload {
-  const { world } = team.organization
+  const { github } = team.organization
   const { organization, members } = team
-  const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)
+  const repositories = [...github.repos].filter((it) => it.owner === organization && !it.deleted)
   return {
     ...toTeamView(team),
     members_count: members.size,
@@ -131,7 +131,7 @@ export function toFullTeamView(team: Team): GitHubPayload {
     updated_at: organization.createdAt,
     organization: {
       ...toOrganizationView(organization),
-      html_url: `${world.base}/${organization.login}`,
+      html_url: `${github.base}/${organization.login}`,
       has_organization_projects: true,
       has_repository_projects: true,
       public_repos: repositories.filter((it) => !it.private).length,
@@ -147,7 +147,7 @@ export function toFullTeamView(team: Team): GitHubPayload {
 }
 
 export function toAppView(app: MockApp): GitHubPayload {
-  const { world } = app.owner
+  const { github } = app.owner
   return {
     id: app.id,
     client_id: `Iv1.${app.id}`,
@@ -156,8 +156,8 @@ export function toAppView(app: MockApp): GitHubPayload {
     owner: toNonNullAccountView(app.owner),
     name: app.slug,
     description: '',
-    external_url: `${world.base}/apps/${app.slug}`,
-    html_url: `${world.base}/apps/${app.slug}`,
+    external_url: `${github.base}/apps/${app.slug}`,
+    html_url: `${github.base}/apps/${app.slug}`,
     created_at: app.createdAt,
     updated_at: app.createdAt,
     permissions: toPermissionsView(app.permissions),
@@ -166,15 +166,15 @@ export function toAppView(app: MockApp): GitHubPayload {
 }
 
 export function toInstallationView(installation: Installation): GitHubPayload {
-  const { world } = installation.account
+  const { github } = installation.account
   const { id, app, account } = installation
   return {
     id,
     account: toNonNullAccountView(account),
     repository_selection: 'selected',
-    access_tokens_url: `${world.base}/app/installations/${id}/access_tokens`,
-    repositories_url: `${world.base}/installation/repositories`,
-    html_url: `${world.base}/settings/installations/${id}`,
+    access_tokens_url: `${github.base}/app/installations/${id}/access_tokens`,
+    repositories_url: `${github.base}/installation/repositories`,
+    html_url: `${github.base}/settings/installations/${id}`,
     app_id: app.id,
     client_id: `Iv1.${app.id}`,
     app_slug: app.slug,

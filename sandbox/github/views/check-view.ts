@@ -124,7 +124,7 @@ export function toCommitStatusView(repo: MockRepository, status: MockCommitStatu
   const { id, sha, state, context, description, targetUrl, creator, createdAt } = status
   return {
     url: `${getRepositoryApiUrl(repo)}/statuses/${sha}`,
-    avatar_url: `${repo.world.base}/avatars/u/${creator.id}`,
+    avatar_url: `${repo.github.base}/avatars/u/${creator.id}`,
     id,
     node_id: toNodeId('StatusContext', id),
     state,

@@ -119,14 +119,14 @@ function readCommitFromLooseObject(path: string, sha: string): ParsedCommit {
 }
 
 /** The account in a commit's no-reply address, which is the sandbox's only information about the author. */
-function toCommitAuthorAccountView(world: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
+function toCommitAuthorAccountView(state: MockGitHubData, identity: CommitIdentity): GitHubPayload | null {
   const login = /^(?:\d+\+)?(.+)@users\.noreply\./.exec(identity.email)?.[1]
-  const account = login === undefined ? undefined : findAccountByLogin(world, login)
+  const account = login === undefined ? undefined : findAccountByLogin(state, login)
   return account === undefined ? null : toAccountView(account)
 }
 
 export function toCommitView(repo: MockRepository, commit: ParsedCommit): GitHubPayload {
-  const { world } = repo
+  const { github } = repo
   const { sha, author, committer, message, tree, parents } = commit
   const url = `${getRepositoryApiUrl(repo)}/commits/${sha}`
   return {
@@ -139,13 +139,13 @@ export function toCommitView(repo: MockRepository, commit: ParsedCommit): GitHub
       tree: { sha: tree, url: `${getRepositoryApiUrl(repo)}/git/trees/${tree}` },
       url: `${getRepositoryApiUrl(repo)}/git/commits/${sha}`,
       comment_count: 0,
-      verification: toSignatureVerificationView(world, sha),
+      verification: toSignatureVerificationView(github, sha),
     },
     url,
     html_url: `${getRepositoryWebUrl(repo)}/commit/${sha}`,
     comments_url: `${url}/comments`,
-    author: toCommitAuthorAccountView(world, author),
-    committer: toCommitAuthorAccountView(world, committer),
+    author: toCommitAuthorAccountView(github, author),
+    committer: toCommitAuthorAccountView(github, committer),
     parents: parents.map((parent) => ({
       sha: parent,
       url: `${getRepositoryApiUrl(repo)}/commits/${parent}`,

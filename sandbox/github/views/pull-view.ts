@@ -26,10 +26,10 @@ export function toLabelView(repo: MockRepository, label: MockLabel): GitHubPaylo
 
 /** GitHub's informational value for a user's association with a repository. */
 function computeAuthorAssociation(repo: MockRepository, account: MockAccount): string {
-  const { world } = repo
+  const { github } = repo
   if (repo.owner === account) return 'OWNER'
-  if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
-  if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
+  if (github.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
+  if (github.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
   const role = findCollaboratorRole(repo, account)
   return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
 }

@@ -4,9 +4,9 @@ import { toAccountView, toNodeId } from './account-view.ts'
 
 export const getRepositoryFullName = (repo: MockRepository): string => `${repo.owner.login}/${repo.name}`
 export const getRepositoryApiUrl = (repo: MockRepository): string =>
-  `${repo.world.base}/repos/${getRepositoryFullName(repo)}`
+  `${repo.github.base}/repos/${getRepositoryFullName(repo)}`
 export const getRepositoryWebUrl = (repo: MockRepository): string =>
-  `${repo.world.base}/${getRepositoryFullName(repo)}`
+  `${repo.github.base}/${getRepositoryFullName(repo)}`
 
 const repositoryUrlTemplates: readonly string[] = [
   'archive/{archive_format}{/ref}',
@@ -66,11 +66,11 @@ const repositoryUrlFields = repositoryUrlTemplates.map(
 
 /** A repository. The additional fields of the long form do no harm in the short one, so there is only one form. */
 export function toRepositoryView(repo: MockRepository): GitHubPayload {
-  const { world } = repo
+  const { github } = repo
   const url = getRepositoryApiUrl(repo)
   const html = getRepositoryWebUrl(repo)
   const open = [...repo.pulls.values()].filter((it) => it.state === 'open').length
-  const forks = [...world.repos].filter((it) => it.parent === repo && !it.deleted).length
+  const forks = [...github.repos].filter((it) => it.parent === repo && !it.deleted).length
   return {
     id: repo.id,
     node_id: toNodeId('Repository', repo.id),
@@ -88,7 +88,7 @@ export function toRepositoryView(repo: MockRepository): GitHubPayload {
     updated_at: repo.pushedAt,
     pushed_at: repo.pushedAt,
     git_url: `${html.replace(/^http/, 'git')}.git`,
-    ssh_url: `git@${new URL(world.base).host}:${getRepositoryFullName(repo)}.git`,
+    ssh_url: `git@${new URL(github.base).host}:${getRepositoryFullName(repo)}.git`,
     clone_url: `${html}.git`,
     svn_url: html,
     homepage: null,

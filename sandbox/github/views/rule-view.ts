@@ -91,16 +91,16 @@ function toProtectionActorsView(
   repo: MockRepository,
   { users = [], teams = [], apps = [] }: BranchProtectionActorNames,
 ): GitHubPayload {
-  const { world } = repo
+  const { github } = repo
   return {
     users: users.flatMap((login) => {
-      const account = findAccountByLogin(world, login)
+      const account = findAccountByLogin(github, login)
       return account === undefined ? [] : [toAccountView(account)]
     }),
-    teams: world.teams
+    teams: github.teams
       .filter(({ organization, slug }) => organization === repo.owner && teams.includes(slug))
       .map((it) => toTeamView(it)),
-    apps: [...world.apps.values()].filter(({ slug }) => apps.includes(slug)).map((it) => toAppView(it)),
+    apps: [...github.apps.values()].filter(({ slug }) => apps.includes(slug)).map((it) => toAppView(it)),
   }
 }
 
@@ -177,7 +177,7 @@ export function toBranchProtectionRuleView(
   pattern: string,
   protection: BranchProtection,
 ): GitHubPayload {
-  const { world } = repo
+  const { github } = repo
   const { required_status_checks: checks, required_pull_request_reviews: reviews, restrictions } = protection
   const { users = [], teams = [], apps = [] } = restrictions ?? {}
   const enforcementLevel = (on: unknown): string =>
@@ -186,8 +186,8 @@ export function toBranchProtectionRuleView(
     id: repo.id,
     repository_id: repo.id,
     name: pattern,
-    created_at: world.timestamp(),
-    updated_at: world.timestamp(),
+    created_at: github.timestamp(),
+    updated_at: github.timestamp(),
     pull_request_reviews_enforcement_level: enforcementLevel(reviews),
     required_approving_review_count: reviews?.required_approving_review_count ?? 0,
     dismiss_stale_reviews_on_push: reviews?.dismiss_stale_reviews ?? false,

@@ -1,4 +1,4 @@
-// A head in one straight line above its base is merged and described without git's help as git would have done it.
+// A head with a linear history on top of its base is merged and described without git, with the same result as by git.
 import { afterAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
@@ -10,7 +10,7 @@ import { createCatFileObjectReader } from '../../../src/adapters/git/object-read
 import fc from '../../seeded.ts'
 import { createOriginRepository, createTemporaryDirectory, openAnonymousMirror } from './origin.ts'
 
-const temporaryDirectory = createTemporaryDirectory('line-to')
+const temporaryDirectory = createTemporaryDirectory('linear-history')
 const abortController = new AbortController()
 const recordedGitCalls: string[] = []
 
@@ -36,7 +36,7 @@ afterAll(() => {
   temporaryDirectory.remove()
 })
 
-test('git lists the same line above a moved base, and no other history is taken for one', async () => {
+test('a linear history has the commits that git lists, and any other history is undefined', async () => {
   const root = originRepository.commit({ a: '1' })
   const base = originRepository.commit({ a: '2' }, [root])
   const one = originRepository.commit({ a: '3' }, [base])
@@ -102,7 +102,7 @@ test('a commit contains exactly the commits that Git can reach from it', async (
   await mirror.close()
 })
 
-test('a head above its base is merged into its own tree, and no git is started for it', async () => {
+test('a head on top of its base is merged into its own tree, without a git process', async () => {
   const base = originRepository.commit({ 'a/x': '1', b: '1' })
   const head = originRepository.commit({ 'a/y': '1', b: '1' }, [base])
   await gitMergeContext.diff(originRepository.tree(base), originRepository.tree(head))
@@ -118,8 +118,8 @@ test('a head above its base is merged into its own tree, and no git is started f
 
 test.each([
   ['an old mode', '100664'],
-  ['a directory with nothing in it', '40000'],
-])('a head whose tree has %s is merged as git writes trees', async (_, mode) => {
+  ['an empty directory', '40000'],
+])('a head with %s in its tree is merged into the same tree as by git', async (_, mode) => {
   const base = originRepository.commit({ b: '1' })
   const blob = originRepository.git(['hash-object', '-w', '--stdin'], '1')
   const empty = originRepository.git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
@@ -132,7 +132,7 @@ test.each([
   })
 })
 
-test('workflow files that a head edits are seen, wherever the line has them', async () => {
+test('workflow edits are found in every commit of a linear history', async () => {
   const base = originRepository.commit({ '.github/workflows/a.yml': '1', b: '1' })
   const one = originRepository.commit({ '.github/workflows/a.yml': '2', b: '1' }, [base])
   const two = originRepository.commit({ '.github/workflows/a.yml': '1', b: '2' }, [one])

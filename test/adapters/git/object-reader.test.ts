@@ -34,7 +34,7 @@ async function writeBlobs(contents: readonly string[]): Promise<readonly BlobSha
   return contents.map(computeBlobId)
 }
 
-/** As git names a blob; asking git costs a process for each. */
+/** The object ID of a blob, without a git process for each. */
 function computeBlobId(content: string): BlobSha {
   const bytes = Buffer.from(content)
   return toBlobSha(createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'))
@@ -43,7 +43,7 @@ function computeBlobId(content: string): BlobSha {
 const decodeText = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
 describe('reading', () => {
-  test('gives the bytes of a blob: empty, with NULs, with lines that look like an answer', async () => {
+  test('returns the bytes of a blob: empty, with NULs, or with lines that look like output of git', async () => {
     const contents = [
       '',
       '\0\0',
@@ -56,7 +56,7 @@ describe('reading', () => {
     for (const [at, id] of ids.entries()) expect(decodeText(await gitMirror.read(id))).toBe(contents[at])
   })
 
-  test('answers many questions at once through one process, each with its own', async () => {
+  test('returns the right object to each of many concurrent reads through one process', async () => {
     const contents = Array.from({ length: 500 }, (_, at) => `content ${at} `.repeat(at))
     const ids = await writeBlobs(contents)
     const before = gitMirror.readerPid
@@ -75,7 +75,7 @@ describe('reading', () => {
   const hasCounters = existsSync(counters(process.pid))
   if (!hasCounters) reportSkippedTest('/proc/PID/io')
   const itCounts = hasCounters ? test : test.skip
-  itCounts('asks for many objects in a few ways to git and back', async () => {
+  itCounts('reads many objects in few round trips to git', async () => {
     const count = 3000
     const ids = await writeBlobs(Array.from({ length: count }, (_, at) => `content ${at}`))
     await gitMirror.read(ids[0] ?? toBlobSha(''))
@@ -85,18 +85,18 @@ describe('reading', () => {
     }
     const before = countReadCalls()
     await Promise.all(ids.map((id) => gitMirror.read(id)))
-    // What git reads is what we write: two questions for each, which it takes as many at a time as it finds.
+    // Each object takes two lines of input, and git reads many lines in one system call.
     expect(countReadCalls() - before).toBeLessThan(count / 10)
   })
 
-  test('of an object above the limit rejects with `too-large`, at the limit it does not', async () => {
+  test('of an object above the size limit rejects with `too-large`, and one at the limit is read', async () => {
     const [id = toBlobSha('0'.repeat(40))] = await writeBlobs(['12345'])
     expect(decodeText(await gitMirror.read(id, 5))).toBe('12345')
     await expect(gitMirror.read(id, 4)).rejects.toMatchObject({ code: 'too-large' })
     expect(decodeText(await gitMirror.read(id))).toBe('12345')
   })
 
-  test('finds what was fetched after the process began', async () => {
+  test('finds objects that were fetched after its process started', async () => {
     const [first] = await writeBlobs(['one'])
     const pid = gitMirror.readerPid
     const [second] = await writeBlobs(['two'])
@@ -105,7 +105,7 @@ describe('reading', () => {
     expect(pid === undefined || pid === gitMirror.readerPid).toBe(true)
   })
 
-  test('goes on when the process is killed, also in the middle of many answers', async () => {
+  test('continues if its process is killed, even in the middle of many responses', async () => {
     const contents = Array.from({ length: 200 }, (_, at) => `${at}`.repeat(20_000))
     const ids = await writeBlobs(contents)
     await gitMirror.read(ids[0] ?? toBlobSha(''))
@@ -120,7 +120,7 @@ describe('reading', () => {
     }
   })
 
-  test('after closing rejects what was still open', async () => {
+  test('rejects with `aborted` if the mirror is closed before the response', async () => {
     const ids = await writeBlobs(['one', 'two'])
     const answers = ids.map((id) => gitMirror.read(id))
     await gitMirror.close()

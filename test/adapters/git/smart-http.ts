@@ -1,21 +1,21 @@
-// `git http-backend` behind a small server with Basic authentication, on a random port of this machine: what a mirror
-// meets at GitHub, faults included.
+// `git http-backend` behind a small server with Basic authentication, on a random port of this machine. Tests can inject
+// faults.
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 
 export interface SmartHttpServer {
-  /** Address of the served folder: append `/name` of a repository in it. */
+  /** The URL of the served folder, to which `/name` of a repository is appended. */
   readonly url: string
-  /** Paths asked for, with query, in order, and whether each came with the right password. */
+  /** The requests in order, with paths that include the query, and whether the password was correct. */
   readonly requests: { readonly method: string; readonly path: string; readonly authorized: boolean }[]
-  /** Called first for every request; true means that it has answered. */
+  /** Called first for every request. Returns true if it has responded. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
   close(): Promise<void>
 }
 
-/** Serves the repositories beside `repository`; only who has user and password gets in, when they are given. */
+/** Serves the repositories in the same folder as `repository`, only to clients with the login if one is given. */
 export async function startSmartHttpServer(
   repository: string,
   login?: { readonly username: string; readonly password: string },
@@ -54,7 +54,7 @@ export async function startSmartHttpServer(
   return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
-// Itself, and not by `git http-backend`, which would be a process more for each request.
+// Started directly, because `git http-backend` would be an additional process for each request.
 const gitHttpBackendPath = join(
   execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(),
   'git-http-backend',

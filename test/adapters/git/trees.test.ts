@@ -35,7 +35,7 @@ async function fetchCommitTree(commit: CommitSha): Promise<TreeSha> {
   return gitMirror.treeOf(commit)
 }
 
-describe('paths beyond what may be listed', () => {
+describe('more paths than the limit', () => {
   const files = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, `${count}`]))
   let small: GitMirror
@@ -49,7 +49,7 @@ describe('paths beyond what may be listed', () => {
   })
   afterAll(() => small.close())
 
-  test('end a listing, at the limit they do not', async () => {
+  test('end a listing, but as many as the limit do not', async () => {
     expect(await small.list(await commitAndFetchTree(files(4)))).toHaveLength(4)
     await expect(small.list(await commitAndFetchTree(files(5)))).rejects.toMatchObject({
       code: 'too-large',
@@ -57,7 +57,7 @@ describe('paths beyond what may be listed', () => {
     })
   })
 
-  test('end a difference, whichever side has them', async () => {
+  test('end a diff, on either side', async () => {
     const [none, four, five] = [
       await commitAndFetchTree({}),
       await commitAndFetchTree(files(4)),
@@ -71,7 +71,7 @@ describe('paths beyond what may be listed', () => {
       await expect(small.diff(before, after)).rejects.toMatchObject({ code: 'too-large' })
   })
 
-  test('end a difference of trees that are both small', async () => {
+  test('end a diff of two trees below the limit', async () => {
     const before = await commitAndFetchTree({ a: '1', b: '1', c: '1' })
     const after = await commitAndFetchTree({ d: '1', e: '1', f: '1' })
     await expect(small.diff(before, after)).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('paths beyond what may be listed', () => {
   })
 })
 
-describe('a difference', () => {
+describe('a diff', () => {
   test('lists what was added, removed and changed, sorted by path', async () => {
     const before = await commitAndFetchTree({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
     const after = await commitAndFetchTree({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
@@ -115,14 +115,14 @@ describe('a difference', () => {
     expect(await gitMirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
   })
 
-  test('of a file that became a directory names every path', async () => {
+  test('of a file that became a directory contains the file and every path below', async () => {
     const before = await commitAndFetchTree({ a: 'x' })
     const after = await commitAndFetchTree({ 'a/b': 'x' })
     expect((await gitMirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
   })
 
-  test('keeps paths with newlines, tabs, quotes, backslashes, patterns and every case apart (T08)', async () => {
-    const odd = [
+  test('distinguishes paths with newlines, tabs, quotes, backslashes, patterns, or another case (T08)', async () => {
+    const unusual = [
       ':100644 x',
       '"q"',
       '*',
@@ -140,16 +140,16 @@ describe('a difference', () => {
     ]
     const before = await commitAndFetchTree({ keep: '' })
     const after = await commitAndFetchTree(
-      Object.fromEntries([...odd, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
+      Object.fromEntries([...unusual, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
     )
     const changes = await gitMirror.diff(before, after)
-    expect(changes.map(({ path }) => path)).toEqual([...odd].sort())
-    for (const path of odd)
+    expect(changes.map(({ path }) => path)).toEqual([...unusual].sort())
+    for (const path of unusual)
       expect((await gitMirror.entry(after, path))?.oid).toBe(createTreeFileEntry(path).oid)
-    expect((await gitMirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
+    expect((await gitMirror.list(after)).map(({ path }) => path)).toEqual([...unusual, 'keep'].sort())
   })
 
-  test('keeps paths that are not UTF-8 apart and finds them again', async () => {
+  test('distinguishes paths that are not UTF-8, and finds their entries', async () => {
     const names = [
       Buffer.from([0x61, 0xff]),
       Buffer.from([0x61, 0xfe]),
@@ -185,7 +185,7 @@ test('paths as text are the same bytes after a round trip, even if they are not 
   }
 })
 
-test('a listing has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
+test('a listing has every file below a directory, with or without a trailing slash, and no path that only starts like it', async () => {
   const tree = await commitAndFetchTree({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
   const expected = ['a/b/1', 'a/b/c/2']
   expect((await gitMirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
@@ -197,14 +197,14 @@ test('a listing has every file below a directory, with or without a slash at its
 })
 
 describe('an entry', () => {
-  test('is a file, never a directory, and undefined for what is not there', async () => {
+  test('is a file, and undefined for a directory or a missing path', async () => {
     const tree = await commitAndFetchTree({ 'a/b': 'x' })
     expect(await gitMirror.entry(tree, 'a/b')).toEqual(createTreeFileEntry('x'))
     for (const path of ['a', '', 'a/', 'a/b/c', '/a/b', 'a//b', './a/b', 'b'])
       expect(await gitMirror.entry(tree, path)).toBeUndefined()
   })
 
-  test('of a tree that is not here, or is no tree, rejects with `missing`', async () => {
+  test('of an object that is missing or not a tree rejects with `missing`', async () => {
     await expect(gitMirror.entry(toTreeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({
       code: 'missing',
     })
@@ -216,7 +216,7 @@ describe('an entry', () => {
   })
 })
 
-test('arguments that are no ids never reach git', async () => {
+test('arguments that are not object IDs never reach git', async () => {
   const bad = '--output=/tmp/x' as never
   for (const call of [
     () => gitMirror.treeOf(bad),

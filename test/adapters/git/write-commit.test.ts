@@ -1,4 +1,4 @@
-// A commit that we write is the one that git would have written.
+// A commit that we write has the same ID as one that git writes.
 import { afterAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const originRepository = createOriginRepository(join(temporaryDirectory.path, 'o
 afterAll(() => temporaryDirectory.remove())
 
 test.each(['Merge\n\nof é and 💥\n', 'no end of line', '', '\n\nblank lines \n\n\n', 'a: b\n\nc'])(
-  'has the bytes of git’s own: %j',
+  'a commit has the same bytes as from git: %j',
   async (message) => {
     const [base, head] = [originRepository.commit({ a: '1' }), originRepository.commit({ a: '2' })]
     const tree = originRepository.tree(head)
@@ -21,7 +21,7 @@ test.each(['Merge\n\nof é and 💥\n', 'no end of line', '', '\n\nblank lines \
       by: 'Zoë Bot[bot] <1+x@example.com> 1700000000 +0000',
       message,
     })
-    // It is there, whole, and leaves nothing beside it.
+    // The object is valid, and no temporary file is left.
     expect(originRepository.git(['cat-file', '-t', id])).toBe('commit')
     expect(originRepository.git(['fsck', '--strict', id])).not.toMatch(/error|corrupt/)
     const objects = join(originRepository.directory, 'objects', id.slice(0, 2))

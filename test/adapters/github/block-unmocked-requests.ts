@@ -1,12 +1,12 @@
-// GitHub as nock plays it, for the tests of one file.
+// Mocks GitHub with nock for the tests of one file.
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import nock from 'nock'
 
 /**
- * No request of this file's tests gets further than to nock, and each test asks for all that it said it would.
+ * Blocks all requests that are not mocked, and expects that each test sends every request that it mocks.
  *
- * Nock stands between a process and all its sockets from its import on, and the next test file in this process wants its own
- * (gRPC's never answer). A file that comes later gets the same nock, which has been switched off by then.
+ * From its import on, nock intercepts all sockets of the process, with which gRPC of a later test file does not work.
+ * Therefore it is switched off after each file.
  */
 export function blockUnmockedRequests(): void {
   beforeAll(() => {

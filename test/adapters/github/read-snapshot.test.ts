@@ -1,4 +1,4 @@
-// A snapshot's parts agree: when the pull request changed while its lists were read, it is read again (T45).
+// The parts of a snapshot are consistent: if the pull request changes while its lists are read, all is read again (T45).
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { Octokit } from '../../../src/adapters/github/github-app.ts'
@@ -37,8 +37,8 @@ function createOctokit(heads: readonly string[]): Octokit {
 const readPullWithChangingHead = (heads: readonly string[]) =>
   readPullRequestSnapshot(createOctokit(heads), { owner: 'acme', name: 'catalog' }, toPullNumber(7))
 
-describe('T45: parts of a read that do not agree', () => {
-  test('a push while it is read: the new head is read with its own lists', async () => {
+describe('T45: a pull request that changes while it is read', () => {
+  test('is read again after a push, so that the new head has its own lists', async () => {
     expect(
       await readPullWithChangingHead([
         createHeadSha('a'),
@@ -51,7 +51,7 @@ describe('T45: parts of a read that do not agree', () => {
       head: createHeadSha('a'),
     })
   })
-  test('one that never rests is no snapshot at all', async () => {
+  test('is an error if it changes during every attempt', async () => {
     await expect(
       readPullWithChangingHead(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
     ).rejects.toMatchObject({ code: 'inconsistent' })

@@ -1,4 +1,4 @@
-// One request for many pull requests: it says that one is still as its snapshot says, or nothing.
+// One request finds which of many pull requests are still identical to their snapshots.
 import { afterAll, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
@@ -35,13 +35,13 @@ const findUnchanged = async (...snapshots: readonly PullSnapshot[]) =>
 const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
   ['a push', (pull) => mergeScenario.github.pushToPull(pull, { 'more.yaml': 'y: 1\n' })],
   ['a label', (pull) => mergeScenario.github.label(pull, 'wait')],
-  ['a label less', (pull) => mergeScenario.github.unlabel(pull, 'catalog')],
+  ['a removed label', (pull) => mergeScenario.github.unlabel(pull, 'catalog')],
   ['a comment', (pull) => mergeScenario.github.comment(pull, 'bob', '/unhold')],
   ['another title', (pull) => (pull.title = 'Other')],
   ['a draft', (pull) => (pull.draft = true)],
   ['another base', (pull) => (pull.baseRef = 'other')],
-  ['a comment that says something else', ({ comments }) => comments.forEach((it) => (it.body = '/help'))],
-  ['a comment less', (pull) => (pull.comments = [])],
+  ['an edited comment', ({ comments }) => comments.forEach((it) => (it.body = '/help'))],
+  ['a deleted comment', (pull) => (pull.comments = [])],
   ['a dismissed review', ({ reviews }) => reviews.forEach((it) => (it.state = 'DISMISSED'))],
   ['another review', (pull) => mergeScenario.github.review(pull, 'bob', 'changes')],
   ['a deleted fork', (pull) => (pull.headRepo = null)],
@@ -51,10 +51,10 @@ const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])
       for (let count = 0; count < 31; count++) mergeScenario.github.comment(pull, 'bob', `${count}`)
     },
   ],
-  ['its end', (pull) => (pull.state = 'closed')],
+  ['a close', (pull) => (pull.state = 'closed')],
 ]
 
-test('whatever changes is seen, and only there', async () => {
+test('a pull request with any change is not returned, and an unchanged one is', async () => {
   const quiet = await openPullRequest('quiet')
   const before = await readPullSnapshot(quiet)
   const changed: (readonly [string, PullSnapshot])[] = []
@@ -70,7 +70,7 @@ test('whatever changes is seen, and only there', async () => {
   expect([...same]).toEqual([[quiet.number, quiet.updatedAt]])
 }, 60_000)
 
-test('a word that is said behind a full page is seen', async () => {
+test('a new comment after a full page of comments is found', async () => {
   const pull = await openPullRequest('talkative')
   for (let count = 1; count < 30; count++) mergeScenario.github.comment(pull, 'bob', `${count}`)
   const before = await readPullSnapshot(pull)
@@ -80,7 +80,7 @@ test('a word that is said behind a full page is seen', async () => {
   expect([...(await findUnchanged(before))]).toEqual([])
 }, 60_000)
 
-test('reports nothing that GitHub does not answer', async () => {
+test('nothing is returned without a response from GitHub', async () => {
   const snapshot = await readPullSnapshot(await openPullRequest('unanswered'))
   mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
   expect([...(await findUnchanged(snapshot))]).toEqual([])

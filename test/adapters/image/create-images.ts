@@ -1,4 +1,4 @@
-// Small images as the pusher takes them: blobs, and manifests that name them.
+// Small images in the form that the pusher accepts: blobs and manifests.
 import { gzipSync } from 'node:zlib'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 import type { BlobToPush, ManifestToPush } from '../../../src/adapters/image/open-pusher.ts'

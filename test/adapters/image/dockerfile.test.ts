@@ -1,4 +1,4 @@
-// The Dockerfile for those who build elsewhere: opm's own, which is asked where it is here.
+// The Dockerfile is the one that opm writes. It is compared with the output of opm where opm is installed.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const dockerfileOptions = {
 
 describe('the Dockerfile', () => {
   test.each([
-    ['as it is', {}, []],
+    ['with the defaults', {}, []],
     ['with labels, sorted', { labels: { b: '2', a: 'x y' } }, ['-l', 'b=2', '-l', 'a=x y']],
     [
       'with other images',
@@ -23,7 +23,7 @@ describe('the Dockerfile', () => {
       ['-i', 'quay.io/o/base:1', '-b', 'b:2'],
     ],
     ['without a base', { base: 'scratch' }, ['-i', 'scratch']],
-  ])('%s is the one that opm writes', (_name, more, args) => {
+  ])('%s is the same as from opm', (_name, more, args) => {
     const folder = mkdtempSync(join(tmpdir(), 'dockerfile-'))
     try {
       mkdirSync(join(folder, 'catalog'))
@@ -35,7 +35,7 @@ describe('the Dockerfile', () => {
       rmSync(folder, { recursive: true })
     }
   })
-  test('needs a program to build with', () => {
+  test('is an error if the builder image is scratch', () => {
     expect(() => renderDockerfile({ ...dockerfileOptions, builder: 'scratch' })).toThrow(
       'invalid builder image: "scratch"',
     )

@@ -1,4 +1,4 @@
-// The publisher in memory and the real one keep the same promises, as far as those who publish rely on them.
+// The publisher in memory and the real one behave the same in everything that the publishing code relies on.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
 import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
@@ -67,7 +67,7 @@ describe.each([
     repository = `${host}/catalog-${++createdRepositoryCount}`
   })
 
-  test('names the digest before it pushes, and the tags name it afterwards', async () => {
+  test('knows the digest before the push, and its tags have that digest afterwards', async () => {
     const image = await build()
     expect(await publisher.digestOf(`${repository}:latest`)).toBeUndefined()
     const pushed = await publisher.push(image, { repository, tags: ['latest', 'v1'] })
@@ -81,7 +81,7 @@ describe.each([
     )
   })
 
-  test('leaves an image with the same content, though another commit made it', async () => {
+  test('pushes nothing if the published image has the same content from another commit', async () => {
     const first = await publisher.push(await build(), { repository, tags: ['latest'] })
     const again = await publisher.push(await build('stable', 'r2'), { repository, tags: ['latest'] })
     expect(again).toMatchObject({ digest: first.digest, unchanged: true })
@@ -89,7 +89,7 @@ describe.each([
     expect(other.unchanged).toBe(false)
   })
 
-  test('sets no tag that holds something else than was seen there', async () => {
+  test('sets no tag that has another digest than expected', async () => {
     const { digest } = await publisher.push(await build(), { repository, tags: ['latest'] })
     const target = { repository, tags: ['latest'], expected: { latest: undefined } }
     await expect(publisher.push(await build('fast'), target)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe.each([
     expect(await publisher.digestOf(`${repository}:latest`)).not.toBe(digest)
   })
 
-  test('gives a former image its tag back, and rejects one that is not there', async () => {
+  test('sets the tag of an earlier image again, and rejects a missing one', async () => {
     const { digest } = await publisher.push(await build(), { repository, tags: ['latest', 'old'] })
     await publisher.push(await build('fast'), { repository, tags: ['latest'] })
     await publisher.retag(`${repository}@${digest}`, { repository, tags: ['latest'] })
@@ -112,7 +112,7 @@ describe.each([
     })
   })
 
-  test('deletes an image with every tag that names it, and nothing twice', async () => {
+  test('deletes an image with all of its tags, and reports a second deletion as unnecessary', async () => {
     const { digest } = await publisher.push(await build(), { repository, tags: ['one', 'two'] })
     await publisher.push(await build('fast'), { repository, tags: ['three'] })
     expect(await publisher.deleteManifest(repository, digest)).toBe(true)
@@ -120,7 +120,7 @@ describe.each([
     expect(await publisher.deleteManifest(repository, digest)).toBe(false)
   })
 
-  test('puts the same catalog on another base', async () => {
+  test('builds the same catalog on another base image', async () => {
     const { digest } = await publisher.push(await build(), { repository, tags: ['latest'] })
     const rebased = await publisher.rebase({ image: `${repository}@${digest}`, base: `${host}/opm:two` })
     expect(rebased.digest).not.toBe(digest)

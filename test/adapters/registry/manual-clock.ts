@@ -1,4 +1,4 @@
-// A clock that moves only by sleeping: waits cost no time, and are written down.
+// A clock that advances only when code sleeps, so waits take no time, and records the waits.
 import type { Clock } from '../../../src/ports/clock.ts'
 
 export interface ManualClock extends Clock {

@@ -1,5 +1,5 @@
-// Images made at random but repeatably, of all the forms that tar headers have, honest ones and those that readers take
-// for different things; some bytes damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
+// Random but reproducible images with all forms of tar headers, including ambiguous ones, some with damaged bytes.
+// bench/fuzz-archives.ts compares how we and Go read them.
 import { gzipSync } from 'node:zlib'
 import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 import {
@@ -12,17 +12,17 @@ import { computeHeaderChecksum, createPaxHeader, createTar, type TarEntry } from
 
 export interface RandomLayer {
   readonly parts: readonly TarEntry[]
-  /** Behind the entries: the usual two empty blocks, or something else. */
+  /** The bytes after the entries: usually two empty blocks. */
   readonly ending: Uint8Array
-  /** Places and values of bytes that are changed; the header's sum is made right again where the third is true. */
+  /** Positions and values of changed bytes, and whether to correct the checksum of the header. */
   readonly damage: readonly (readonly [number, number, boolean])[]
   readonly cut: number
   readonly packing: CompressionFormat | 'none'
-  /** What it is compressed in. */
+  /** The compressed frames. */
   readonly frames: readonly CompressedFrame[]
-  /** Places, from behind, and values of bytes that are changed once all is packed. */
+  /** Positions from the end, and values, of bytes that are changed after compression. */
   readonly packedDamage: readonly (readonly [number, number])[]
-  /** Behind the compressed bytes. */
+  /** The bytes after the compressed ones. */
   readonly rest: Uint8Array
 }
 
@@ -122,7 +122,7 @@ const tarNumberFieldValues: readonly (string | Uint8Array)[] = [
 ]
 
 export function createRandomImage(random: SeededRandom): readonly RandomLayer[] {
-  // One archive in four is nearly honest: something must be left to agree on.
+  // One archive in four is nearly valid, so that the readers have something to agree on.
   const wildness = random.pick([2, 10, 25, 45])
   const layers = 1 + random.below(2) * random.below(2)
   return Array.from({ length: layers }, () => createRandomLayer(random, wildness))
@@ -139,7 +139,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
     parts,
     ending: isOdd(0.5) ? random.pick(tarTrailerGenerators)() : Buffer.alloc(1024),
     damage: Array.from({ length: isOdd(0.6) ? 1 + random.below(3) : 0 }, () => [
-      // In the header mostly.
+      // Mostly in the header.
       random.below(3) === 0 ? random.below(length) : 512 * random.below(parts.length * 2) + random.below(512),
       random.pick([
         0,
@@ -184,7 +184,7 @@ const tarTrailerGenerators: readonly (() => Buffer)[] = [
 
 type RandomBooleanGenerator = (share?: number) => boolean
 
-/** One entry, with the headers that stand in front of it. */
+/** One entry with its preceding extended headers. */
 function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanGenerator): readonly TarEntry[] {
   const type = isOdd() ? random.pick([...'\x007123456SDMNVXAgxLK9']) : random.pick([...'0000000055512'])
   const name = isOdd() ? random.pick(unusualTarEntryNames) : random.pick(commonTarEntryNames)
@@ -208,7 +208,7 @@ function createRandomTarEntries(random: SeededRandom, isOdd: RandomBooleanGenera
   return isOdd(1.2) ? [...createRandomTarExtensionEntries(random, isOdd), part] : [part]
 }
 
-/** Numbers that decide nothing, times that may be a prefix, star's mark, the sparse map. */
+/** Fields without effect on the content, times that may be a prefix, the mark of star, and the sparse map. */
 function createRandomTarHeaderField(random: SeededRandom): readonly [number, string | Uint8Array] {
   const [at, length] = random.pick([
     [100, 8],
@@ -290,7 +290,7 @@ function createRandomFileContent(random: SeededRandom): string {
   return random.pick('abcdefgh'.split('')).repeat(length)
 }
 
-/** The bytes of a layer before its compression, and after. */
+/** The bytes of a layer before and after its compression. */
 export function packRandomLayer(layer: RandomLayer): { readonly archive: Buffer; readonly bytes: Buffer } {
   let archive = Buffer.concat([createTar(layer.parts, { end: false }), layer.ending])
   for (const [at, value, fixesChecksum] of layer.damage) {

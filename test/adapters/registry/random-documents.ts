@@ -1,5 +1,5 @@
-// Manifests, indexes and configs made at random but repeatably: keys in other cases, twice, of other types, absent; bytes
-// damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
+// Random but reproducible manifests, indexes, and configs, with keys in another case, duplicate or missing keys, values of
+// other types, and damaged bytes. bench/fuzz-archives.ts compares how we and Go read them.
 import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
 
@@ -100,7 +100,7 @@ const jsonTextCorruptors: readonly ((text: string) => string)[] = [
   (text) => text.replace('{', `{"deep":${'['.repeat(9990)}${']'.repeat(9990)},`),
 ]
 
-/** As JSON, now and then with a key or a value that readers take for different things. */
+/** Formats `value` as JSON, in some cases with an ambiguous key or value. */
 function formatRandomJsonVariant(random: SeededRandom, value: unknown, wildness: number): string {
   if (random.below(100) < wildness / 2) return random.pick(unusualJsonValues)
   if (Array.isArray(value))

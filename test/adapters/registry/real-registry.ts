@@ -1,4 +1,4 @@
-// Debian's docker-registry on a random loopback port, with or without a login, and images that skopeo puts there.
+// Debian's docker-registry on a random loopback port, with or without a login, and images that skopeo pushes to it.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { findFreePort } from '../../../scripts/free-port.ts'
 
 export interface RealRegistry {
   readonly host: string
-  /** Lays out an image and copies it here with skopeo. Returns the digest that skopeo reports. */
+  /** Writes an image layout and pushes it with skopeo. Returns the digest that skopeo reports. */
   push(
     image: TestImageSpec,
     name: string,
@@ -23,7 +23,7 @@ export interface TestImageSpec {
   readonly labels?: Readonly<Record<string, string>>
   /** Uncompressed tar archives. */
   readonly layers: readonly Uint8Array[]
-  /** One image per architecture, under an index, when there is more than one. Default amd64 alone. */
+  /** One image per architecture, in an index if there are several. Default: only amd64. */
   readonly architectures?: readonly string[]
 }
 
@@ -80,7 +80,7 @@ export async function startRealRegistry(
       const layout = join(folder, `layout-${(count += 1)}`)
       await writeImageLayout(image, layout)
       const digestFile = join(layout, 'digest')
-      // Not spawnSync: a token service of the test lives in this very process.
+      // Not spawnSync, because the token service of a test runs in this process.
       await promisify(execFile)(
         'skopeo',
         [

@@ -1,4 +1,4 @@
-// Two scripted registries and a clock for each test, and what is closed after it.
+// Two scripted registries and a clock for each test, which are closed after it.
 import { afterEach, beforeEach } from '@jest/globals'
 import {
   createRegistryClient,

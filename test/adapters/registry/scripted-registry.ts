@@ -1,5 +1,5 @@
-// A registry in the test's own process that answers as a script says: images it holds and takes, and a hook that may
-// answer any request first. Counts requests and connections. Speaks http, or https with a throw-away certificate.
+// A registry in the process of the test. It serves and accepts images, and a hook of the test can respond to any request
+// first. Counts requests and connections. Serves HTTP, or HTTPS with a test certificate.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -19,7 +19,7 @@ export interface ScriptedRegistryRequest {
 export type RegistryScript = (
   request: ScriptedRegistryRequest,
   response: ServerResponse,
-  /** How many requests for this method and path came before. */
+  /** The number of earlier requests with this method and path. */
   earlier: number,
 ) => boolean | void | Promise<boolean | void>
 
@@ -29,12 +29,12 @@ export interface ScriptedRegistry {
   readonly origin: string
   readonly requests: ScriptedRegistryRequest[]
   connections(): number
-  /** Answers first; true (or an ended response) means answered. */
+  /** Called first for every request. Returns true, or ends the response, if it has responded. */
   script: RegistryScript | undefined
   /** Adds a manifest under a tag and its digest, returns the digest. */
   add(repository: string, tag: string, document?: unknown, mediaType?: string): string
   addBlob(content: Uint8Array | string): { digest: string; size: number }
-  /** Everything that is here now, pushed or added: `org/app@v1`, and digests of blobs. */
+  /** Whether it has a pushed or added manifest such as `org/app@v1`, or a blob by digest. */
   holds(name: string): boolean
   close(): Promise<void>
 }
@@ -106,7 +106,7 @@ export async function startScriptedRegistry(
     } else response.writeHead(request.path === '/v2/' ? 200 : 404).end('{}')
   }
   const uploads = new Map<string, Buffer>()
-  /** What the distribution specification says of pushing, in its plainest form: no mounts, relative locations. */
+  /** Pushing by the distribution specification in its simplest form: no mounts, and relative locations. */
   function takePush(
     { method, path, query, headers, body }: ScriptedRegistryRequest,
     response: ServerResponse,
@@ -186,13 +186,13 @@ export async function startScriptedRegistry(
 }
 
 async function readRequestBody(incoming: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = []
+  const chunks: Buffer[] = []
   try {
-    for await (const piece of incoming) pieces.push(piece as Buffer)
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
   } catch {
-    // The client went away: what came is what there is.
+    // The client disconnected, so the body is incomplete.
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(chunks)
 }
 
 export function sendRegistryError(

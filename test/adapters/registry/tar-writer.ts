@@ -1,4 +1,4 @@
-// Tar archives for tests, honest and hostile: every field can be set to something else.
+// Tar archives for tests, valid and malicious: every field can be replaced.
 
 export interface TarEntry {
   readonly name: string | Uint8Array
@@ -6,14 +6,14 @@ export interface TarEntry {
   readonly data?: Uint8Array | string
   readonly link?: string
   readonly prefix?: string
-  /** Instead of the data's length. */
+  /** Replaces the length of the data. */
   readonly size?: number | string | Uint8Array
   readonly breakChecksum?: boolean
-  /** Of signed bytes, as Sun's tar made it. */
+  /** Computes the checksum of signed bytes, like the tar of Sun. */
   readonly signedChecksum?: boolean
-  /** Magic and version: `ustar\u000000` unless told otherwise. */
+  /** Magic and version. Default: `ustar\u000000`. */
   readonly magic?: string
-  /** Written over the header before its checksum is made: place and bytes. */
+  /** Positions and bytes that replace those of the header before its checksum is computed. */
   readonly over?: readonly (readonly [number, string | Uint8Array])[]
 }
 
@@ -23,7 +23,7 @@ export function createTar(parts: readonly TarEntry[], options: { readonly end?: 
   return Buffer.concat(blocks)
 }
 
-/** An honest archive of files. */
+/** A valid archive of files. */
 export function createTarOfFiles(files: Readonly<Record<string, Uint8Array | string>>): Buffer {
   return createTar(Object.entries(files).map(([name, data]) => ({ name, data })))
 }
@@ -65,7 +65,7 @@ function createTarEntry(one: TarEntry): Buffer {
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
 }
 
-/** Of a header, its own field taken for spaces. */
+/** The checksum of a header, with the checksum field as spaces. */
 export function computeHeaderChecksum(header: Buffer, isSigned = false): number {
   let sum = 0
   for (const [at, byte] of header.entries())

@@ -1,4 +1,4 @@
-// Real processes, real signals, and a real heap that runs full.
+// Runs real processes, sends real signals, and fills a real heap.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { WorkerPool, type WorkerPoolOptions } from '../../../src/adapters/workers/worker-pool.ts'
-import type { TestWorkerJob } from './odd-jobs.ts'
+import type { TestWorkerJob } from './test-worker.ts'
 
 let temporaryDirectory: string
 let workerPool: WorkerPool<TestWorkerJob, unknown>
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 const generousTimeoutMs = 60_000
-const workerScript = new URL('./odd-jobs.ts', import.meta.url)
+const workerScript = new URL('./test-worker.ts', import.meta.url)
 const defaultWorkerPoolOptions = {
   script: workerScript,
   heap: 64,
@@ -35,11 +35,11 @@ function createTestWorkerPool(options: Partial<WorkerPoolOptions<unknown, TestWo
 
 const runJob = (job: TestWorkerJob, milliseconds = generousTimeoutMs) => workerPool.run(job, milliseconds)
 const readWorkerPid = async () => Number(await runJob({ kind: 'pid' }))
-const getJobLogFilePath = () => join(temporaryDirectory, 'diary')
+const getJobLogFilePath = () => join(temporaryDirectory, 'job-log')
 const createCrashingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestWorkerJob => ({
   kind: 'die',
   signal,
-  diary: getJobLogFilePath(),
+  file: getJobLogFilePath(),
   times,
 })
 const createWorkerFaultMatcher = (code: string, messagePattern?: RegExp) => ({
@@ -56,15 +56,15 @@ function isProcessAlive(process_: number): boolean {
   }
 }
 
-async function waitUntil(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+async function waitUntil(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 describe('a job', () => {
   test('returns any value that can be cloned', async () => {
     const value = { bytes: new Uint8Array([1, 2]), map: new Map([['a', new Set([1n])]]), none: undefined }
-    expect(await runJob({ kind: 'say', value })).toEqual(value)
-    expect(await runJob({ kind: 'say', value: undefined })).toBeUndefined()
+    expect(await runJob({ kind: 'return', value })).toEqual(value)
+    expect(await runJob({ kind: 'return', value: undefined })).toBeUndefined()
   })
 
   test('runs without any of our secrets', async () => {
@@ -79,32 +79,32 @@ describe('a job', () => {
   })
 
   test('that cannot be sent does not affect other jobs', async () => {
-    await expect(runJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(/could not be cloned/)
-    expect(await runJob({ kind: 'say', value: 1 })).toBe(1)
+    await expect(runJob({ kind: 'return', value: () => 'a function' })).rejects.toThrow(/could not be cloned/)
+    expect(await runJob({ kind: 'return', value: 1 })).toBe(1)
   })
 })
 
-describe('the fault of the job', () => {
+describe('a fault of the job', () => {
   test('is a timeout, and the next job is run', async () => {
     await expect(runJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
       createWorkerFaultMatcher('too-slow', /longer than 1000 milliseconds/),
     )
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runJob({ kind: 'return', value: 'next' })).toBe('next')
   })
 
   test('is a full heap, and the bot continues with the next job', async () => {
     await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(createWorkerFaultMatcher('too-much-memory'))
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runJob({ kind: 'return', value: 'next' })).toBe('next')
   })
 
   test.each<[string, TestWorkerJob, RegExp]>([
-    ['a thrown error', { kind: 'throw', words: 'no such thing' }, /no such thing/],
+    ['a thrown error', { kind: 'throw', message: 'no such thing' }, /no such thing/],
     ['a result that cannot be cloned', { kind: 'unsendable' }, /could not be cloned/],
     ['an exit during the job', { kind: 'exit', code: 3 }, /code 3/],
     ['an exit with code 0 during the job', { kind: 'exit', code: 0 }, /code 0/],
-  ])('is %s', async (_, job, words) => {
-    await expect(runJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+  ])('is %s', async (_, job, message) => {
+    await expect(runJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', message))
+    expect(await runJob({ kind: 'return', value: 'next' })).toBe('next')
   })
 
   test('is a crash', async () => {
@@ -124,7 +124,7 @@ describe('an external failure', () => {
     'is %s from outside',
     async (signal) => {
       const here = await readWorkerPid()
-      const waiting = expect(runJob({ kind: 'wait', diary: getJobLogFilePath() })).rejects.toMatchObject(
+      const waiting = expect(runJob({ kind: 'wait', file: getJobLogFilePath() })).rejects.toMatchObject(
         createWorkerFaultMatcher('ended', new RegExp(signal)),
       )
       process.kill(here, signal)
@@ -141,10 +141,10 @@ describe('an external failure', () => {
     } finally {
       process.execPath = path
     }
-    expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
+    expect(await runJob({ kind: 'return', value: 'next' })).toBe('next')
   })
 
-  test('of an idle process goes unnoticed', async () => {
+  test('of an idle process does not affect the next job', async () => {
     const here = await readWorkerPid()
     process.kill(here, 'SIGKILL')
     await waitUntil(() => !isProcessAlive(here))
@@ -180,7 +180,7 @@ describe('processes', () => {
 
   test('work at the same time', async () => {
     createTestWorkerPool({ processes: 2 })
-    const first = runJob({ kind: 'wait', diary: getJobLogFilePath() })
+    const first = runJob({ kind: 'wait', file: getJobLogFilePath() })
     const second = await readWorkerPid()
     writeFileSync(getJobLogFilePath(), 'x')
     expect(await first).not.toBe(second)
@@ -197,7 +197,7 @@ describe('processes', () => {
     expect(other).not.toBe(pids[0])
   })
 
-  test('are started when that takes long', async () => {
+  test('are started if a job waits too long', async () => {
     createTestWorkerPool({ processes: 2, growAfterMs: 1 })
     const busy = runJob({ kind: 'spin' }).catch(() => undefined)
     expect(await readWorkerPid()).toBeGreaterThan(0)
@@ -212,14 +212,14 @@ describe('processes', () => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>
       workerPool
-        .run({ kind: 'say', value }, generousTimeoutMs, undefined, '', value === urgentValue)
+        .run({ kind: 'return', value }, generousTimeoutMs, undefined, '', value === urgentValue)
         .then((answer) => answered.push(answer)),
     )
     await Promise.all(orders)
     expect(answered).toEqual(expected)
   })
 
-  test('leave a job to the next process after their maximum number of jobs', async () => {
+  test('are replaced after their maximum number of jobs', async () => {
     createTestWorkerPool({ maxOrders: 2 })
     const [first, second, third] = [await readWorkerPid(), await readWorkerPid(), await readWorkerPid()]
     expect(second).toBe(first)
@@ -234,25 +234,25 @@ describe('processes', () => {
     expect(await readWorkerPid()).not.toBe(here)
   })
 
-  test('do not keep a program alive that forgot them', async () => {
-    const program = join(import.meta.dirname, 'forgets-to-close.ts')
+  test('do not keep a program alive that does not close them', async () => {
+    const program = join(import.meta.dirname, 'unclosed-pool.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program])
     await waitUntil(() => !isProcessAlive(Number(stdout)))
   })
 })
 
-describe('processes of isolated keys', () => {
+describe('processes for a single key', () => {
   const pidFor = async (key: string) =>
     Number(await workerPool.run({ kind: 'pid' }, generousTimeoutMs, undefined, key))
 
-  test('work for one key each, and are reused for the same key', async () => {
+  test('run jobs of one key each, and are reused for the same key', async () => {
     createTestWorkerPool({ isForOneKey: true, processes: 2 })
     const [one, other] = [await pidFor('one'), await pidFor('other')]
     expect(other).not.toBe(one)
     expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
   })
 
-  test('are never idle in greater number than may work', async () => {
+  test('are never idle in a greater number than the limit', async () => {
     createTestWorkerPool({ isForOneKey: true, processes: 1 })
     const one = await pidFor('one')
     await pidFor('other')
@@ -265,9 +265,9 @@ describe('processes of isolated keys', () => {
       canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < generousTimeoutMs,
     })
     const here = await readWorkerPid()
-    expect(await runJob({ kind: 'say', value: 'good' })).toBe('good')
+    expect(await runJob({ kind: 'return', value: 'good' })).toBe('good')
     expect(await readWorkerPid()).toBe(here)
-    expect(await runJob({ kind: 'say', value: 'bad' })).toBe('bad')
+    expect(await runJob({ kind: 'return', value: 'bad' })).toBe('bad')
     expect(await readWorkerPid()).not.toBe(here)
   })
 })
@@ -275,16 +275,16 @@ describe('processes of isolated keys', () => {
 describe('the queue', () => {
   test('rejects jobs when too many wait, and keeps the waiting ones', async () => {
     createTestWorkerPool({ maxWaiting: 2 })
-    const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'say', value }))
+    const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'return', value }))
     const outcomes = await Promise.allSettled(orders)
     expect(outcomes.slice(0, 3).map((one) => one.status === 'fulfilled' && one.value)).toEqual([1, 2, 3])
     expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: createWorkerFaultMatcher('crowded') })
-    expect(await runJob({ kind: 'say', value: 5 })).toBe(5)
+    expect(await runJob({ kind: 'return', value: 5 })).toBe(5)
   })
 
   test('does not count against a job’s time', async () => {
-    const first = runJob({ kind: 'wait', diary: getJobLogFilePath() })
-    const second = runJob({ kind: 'say', value: 'second' }, 2000)
+    const first = runJob({ kind: 'wait', file: getJobLogFilePath() })
+    const second = runJob({ kind: 'return', value: 'second' }, 2000)
     await new Promise((resolve) => setTimeout(resolve, 2200))
     writeFileSync(getJobLogFilePath(), 'x')
     await first
@@ -293,7 +293,7 @@ describe('the queue', () => {
 
   test('is empty and all processes are gone after the pool is closed', async () => {
     const here = await readWorkerPid()
-    const orders = Promise.allSettled([runJob({ kind: 'wait', diary: getJobLogFilePath() }), readWorkerPid()])
+    const orders = Promise.allSettled([runJob({ kind: 'wait', file: getJobLogFilePath() }), readWorkerPid()])
     await workerPool.close()
     expect(isProcessAlive(here)).toBe(false)
     for (const outcome of await orders)
@@ -306,7 +306,7 @@ describe('other waiting jobs', () => {
   test('displace a long-running job', async () => {
     createTestWorkerPool({ displaceAfterMs: 100 })
     const long = runJob({ kind: 'spin' }).catch((error: unknown) => error)
-    expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
+    expect(await runJob({ kind: 'return', value: 'quick' })).toBe('quick')
     expect(await long).toMatchObject({ code: 'displaced' })
   })
 
@@ -315,7 +315,7 @@ describe('other waiting jobs', () => {
     const asking = workerPool
       .run({ kind: 'ask' }, generousTimeoutMs, () => new Promise(() => {}))
       .catch((error: unknown) => error)
-    expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')
+    expect(await runJob({ kind: 'return', value: 'quick' })).toBe('quick')
     expect(await asking).toMatchObject({ code: 'displaced' })
   })
 })
@@ -336,7 +336,7 @@ test('a prepared process runs the next job of its key, and is prepared once', as
   expect(countChildren()).toBe(before + 2)
 })
 
-test('what an order leaves running can neither ask for the next order nor end the process', async () => {
+test('code that an order leaves running can neither call for the next order nor end the process', async () => {
   const pid = await runJob({ kind: 'leave-running' })
   expect(await runJob({ kind: 'ask-late' })).toBe('Error: the order has ended')
   expect(await readWorkerPid()).toBe(pid)

@@ -1,4 +1,4 @@
-// Two trees with bundle directories, as git would read them, and what was asked of it.
+// Two Git trees with bundle directories, and a repository that records how they are read.
 import { createHash } from 'node:crypto'
 import { toBlobSha, toTreeSha, type BlobSha } from '../../../src/pull-request/ids.ts'
 import type { TouchedPath } from '../../../src/pull-request/change.ts'
@@ -9,7 +9,7 @@ export type FileTree = Readonly<Record<string, string>>
 export const emptyRepositoryLayout = { catalogs: [] }
 export const [base, result] = [toTreeSha('1'.repeat(40)), toTreeSha('2'.repeat(40))]
 
-/** A repository that has two trees, and says what was asked of it. */
+/** A repository with two trees that records its calls. */
 export function createFakeGitRepository(before: FileTree, after: FileTree) {
   const calls = { lists: [] as string[], reads: [] as string[] }
   const idOf = (text: string) => toBlobSha(createHash('sha1').update(text).digest('hex'))

@@ -1,4 +1,4 @@
-// Bundle directories of a pull request, from trees to findings: what is read of them, and what is said.
+// Bundle directories of a pull request: which files are read, and the findings about them.
 import { describe, expect, test } from '@jest/globals'
 import {
   validateBundleDirectories,
@@ -65,7 +65,7 @@ describe('a bundle directory', () => {
     expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['unreadable-bundle', 'warning']])
   })
 
-  test('is asked for optional suites only where the configuration wants them', async () => {
+  test('is validated by the optional suites that the configuration enables', async () => {
     const added = { ...large, ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const suites = {
       ...defaultConfig,
@@ -75,7 +75,7 @@ describe('a bundle directory', () => {
     expect(findings.map(({ rule }) => rule)).toContain('no-provider')
   })
 
-  test('may not be of a package that only this pull request declares', async () => {
+  test('must not contain a package that only this pull request declares', async () => {
     const two = {
       ...large,
       ...createBundleDirectoryFiles('1.1.0', '', 'bar'),
@@ -99,8 +99,8 @@ describe('`merge: false` in ci.yaml', () => {
   test.each([
     ['at the base', 'merge: false', undefined, true],
     ['in the result', 'merge: true', 'merge: false', true],
-    ['in other words', 'merge: no', undefined, true],
-    ['taken away by the change itself', 'merge: false', 'merge: true', true],
+    ['in another spelling', 'merge: no', undefined, true],
+    ['removed by the change itself', 'merge: false', 'merge: true', true],
     ['nowhere', 'merge: true\nreviewers: [alice]', 'updateGraph: semver-mode', false],
   ])('%s', (_name, before, after, isByHand) => {
     const ownerFiles = { base: files(before), result: files(after ?? before) }

@@ -1,10 +1,10 @@
-// Catalogs and Subscriptions as tests write them, a line for each thing:
+// Catalogs and Subscriptions in the notation of tests, one item per line:
 //   foo/stable 1.1.0 replaces 1.0.0 skips 0.9.0,0.8.0 range "<1.1.0"     an entry; its bundle is foo.v1.1.0
-//   foo default fast                                                     else the first channel that is named
-//   foo 1.1.0 gives Red, foo 1.1.0 needs Red/v1                          APIs of example.com, v1 unless said otherwise
+//   foo default fast                                                     default: the first channel in the list
+//   foo 1.1.0 gives Red, foo 1.1.0 needs Red/v1                          APIs of example.com, v1 by default
 //   foo 1.1.0 needs bar ">=1.0.0"                                        a package
 //   foo 1.1.0 label gold, needs label gold, constraint {...}, property certified true, deprecated
-//   @second 5                                                            what follows is of another catalog, priority 5
+//   @second 5                                                            the following lines are another catalog, priority 5
 // and `foo/stable`, `foo` for any channel, `foo/stable starting 1.0.0`, `foo/stable has 1.0.0`, `... in second`.
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 import type { ResolutionProblem } from './random-problem.ts'

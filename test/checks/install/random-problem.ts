@@ -1,5 +1,5 @@
-// Random problems for a resolver: small catalogs whose parts are likely to be in one another's way. The same seed gives
-// the same problems.
+// Random problems for a resolver: small catalogs with many conflicts between their bundles. The same seed gives the same
+// problems.
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 
 export interface ResolutionProblem {
@@ -13,7 +13,7 @@ export interface ResolutionProblem {
     readonly version: string
     readonly package: string
     readonly properties: readonly { readonly type: string; readonly value: Json }[]
-    /** '' for one that no Subscription has. */
+    /** Empty if no Subscription has it. */
     readonly subscription: string
   }[]
   readonly subscriptions: readonly {

@@ -1,4 +1,4 @@
-// A problem as tests write it, as our resolver takes it.
+// Converts a problem from the notation of tests to the input of our resolver.
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'

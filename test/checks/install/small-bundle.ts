@@ -1,4 +1,4 @@
-// A bundle that nothing is wrong with, as small as one can be.
+// The smallest valid bundle.
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 

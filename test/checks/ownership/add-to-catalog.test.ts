@@ -1,5 +1,5 @@
-// A package whose directory has another name, added to one more catalog: the app looks into that directory of the
-// catalogs that the pull request does not touch, and into nothing else of them.
+// A package in a directory with another name is added to one more catalog: in the catalogs that the pull request does not
+// touch, only that directory is read.
 import { afterAll, expect, test } from '@jest/globals'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../../../src/catalogs/memory-cache.ts'
@@ -43,7 +43,7 @@ async function evaluateOwnership(more: OriginFiles) {
   return { rules: outcome?.findings.map(({ rule }) => rule), loaded }
 }
 
-test('its owner adds it alone, by what its directory holds in other catalogs', async () => {
+test('its owner can add it alone, because the directory has the same package in other catalogs', async () => {
   const { rules, loaded } = await evaluateOwnership({
     'catalogs/v4.21/alias-operator/catalog.yaml': createCatalogYaml('alias', ['1.1.0']),
   })
@@ -55,7 +55,7 @@ test('its owner adds it alone, by what its directory holds in other catalogs', a
   ])
 })
 
-test('another package in that directory is a new one, also under the directoryâ€™s own name', async () => {
+test('another package in that directory is a new package, even if it has the name of the directory', async () => {
   for (const name of ['fresh', 'alias-operator'])
     expect(
       (
@@ -66,7 +66,7 @@ test('another package in that directory is a new one, also under the directoryâ€
     ).toEqual(['new-package'])
 })
 
-test('beside the touched catalog only directories of packages that get bundles are read, and none without', async () => {
+test('untouched catalogs are read only in directories of packages that get bundles', async () => {
   const added = await evaluateOwnership({
     'catalogs/v4.21/other/catalog.yaml': createCatalogYaml('other', ['1.0.0', '1.1.0']),
   })

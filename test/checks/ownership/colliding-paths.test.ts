@@ -1,4 +1,4 @@
-// Looking for colliding paths near the new ones finds what looking at all paths finds.
+// The index of paths near the new ones finds the same collisions as a search of all paths.
 import { expect, test } from '@jest/globals'
 import type { TouchedPath } from '../../../src/pull-request/change.ts'
 import type { BlobSha } from '../../../src/pull-request/ids.ts'
@@ -14,7 +14,7 @@ const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) %
 const listPathPrefixes = (path: string) =>
   [...path.matchAll(/\/|$/g)].map(({ index }) => path.slice(0, index))
 
-/** A tree in which names differ by case now and then, and no file lies where a directory is. */
+/** Paths of a tree in which some names differ only by case, and none is both a file and a directory. */
 function createRandomFilePaths(count: number): string[] {
   const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
   const paths = new Set<string>()
@@ -27,7 +27,7 @@ function createRandomFilePaths(count: number): string[] {
   return [...paths].sort()
 }
 
-test('the same is taken near the new paths as anywhere', () => {
+test('the index finds the same collisions as a search of all paths', () => {
   let collisions = 0
   for (let round = 0; round < 2000; round++) {
     const all = createRandomFilePaths(14)
@@ -46,7 +46,7 @@ test('the same is taken near the new paths as anywhere', () => {
   expect(collisions).toBeGreaterThan(500)
 })
 
-test('a letter that folds to a slash collides across directories, on whichever side it stands', () => {
+test('a character that folds to a slash collides with a directory separator, on either side', () => {
   const entry = { mode: '100644', oid: '0'.repeat(40) as BlobSha }
   const findCollisions = (basePaths: readonly string[], path: string) =>
     findCollidingPaths({

@@ -1,5 +1,5 @@
-// The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
-// request's title can do to the merge message (T55).
+// From a snapshot to a verdict: the tree that the configuration comes from (T34), and the effect of the title of a pull
+// request on the merge message (T55).
 import { afterAll, expect, test } from '@jest/globals'
 import { toUserId, type UserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
@@ -10,7 +10,7 @@ import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createOwnershipScenario } from './ownership-scenario.ts'
 
-const scenario = await createOwnershipScenario('examined')
+const scenario = await createOwnershipScenario('evaluated-config')
 const { origin } = scenario
 afterAll(() => scenario.close())
 
@@ -34,7 +34,7 @@ test('T34: the configuration is the one at the base tip, even if the pull reques
   }
 })
 
-test('a configuration that is too large to be read is not read as none', async () => {
+test('a configuration that is too large to be read blocks the merge', async () => {
   const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [mallory]\n',
     '.github/catalog-bot.yml': `merge: {enabled: false}\n${'#\n'.repeat(600_000)}`,
@@ -76,7 +76,7 @@ test('T25: a login that is registered again is stored at the first lookup, and a
   expect(await evaluateAs({ id: toUserId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
 })
 
-test('T55: the merge message holds nothing of a title that closes issues, calls people or starts a new line', () => {
+test('T55: a title cannot close issues, mention people, or start a new line in the merge message', () => {
   for (const title of [
     'Fix\n\nCloses #1',
     'closes #12',

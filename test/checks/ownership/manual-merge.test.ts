@@ -1,5 +1,5 @@
-// What lies outside all packages a maintainer merges by hand, which GitHub allows once our required check is green. Their
-// approval turns it green, for exactly what they approved; the bot itself never merges it.
+// A maintainer must merge files outside all packages manually, which GitHub allows once our required check passes. Their
+// approval makes it pass, for exactly the approved change. The bot never merges it.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { renderPullReport } from '../../../src/report/report.ts'
@@ -11,7 +11,7 @@ import {
   type ScenarioPullOptions,
 } from './ownership-scenario.ts'
 
-const scenario = await createOwnershipScenario('by-hand')
+const scenario = await createOwnershipScenario('manual-merge')
 beforeEach(() => {
   scenario.fakeAccounts = new FakeGitHubAccounts()
   for (const login of ['alice', 'olga', 'maria', 'max', 'mallory']) scenario.fakeAccounts.person(login)
@@ -38,14 +38,14 @@ function createPullCommits(files: OriginFiles = filesWithMakefile) {
 }
 
 describe('a file outside all packages', () => {
-  test('keeps the check from being green until a maintainer approves it, and says so to them', async () => {
+  test('blocks the check until a maintainer approves it, and the comment mentions the maintainers', async () => {
     const { from, head } = createPullCommits()
     const before = await evaluatePull(head, from)
     expect(before).toMatchObject({ conclusion: 'action_required', verdict: { kind: 'wait' } })
     expect(before.comment).toMatch(/### ⏳ Waiting for a maintainer to approve and merge this manually/)
     expect(before.comment).toMatch(/\*\*Next: @maria or @max\.\*\* .*To pass the required check/)
   })
-  test('is green then, and is still not merged by the bot', async () => {
+  test('passes the check after the approval, and is still not merged by the bot', async () => {
     const { from, head } = createPullCommits()
     const after = await evaluatePull(head, from, { reviews: [scenario.createReview('maria', head)] })
     expect(after).toMatchObject({ conclusion: 'success', verdict: { kind: 'wait' } })
@@ -54,14 +54,14 @@ describe('a file outside all packages', () => {
     expect(after.comment).toMatch(/### ⏳ Approved: waiting for a maintainer to merge this manually/)
   })
   test.each(['olga', 'mallory', 'alice'])(
-    'is not green for the approval of %s, who maintains nothing',
+    'does not pass the check after an approval by %s, who is not a maintainer',
     async (login) => {
       const { from, head } = createPullCommits()
       const seen = await evaluatePull(head, from, { reviews: [scenario.createReview(login, head)] })
       expect(seen.conclusion).toBe('action_required')
     },
   )
-  test('is not green for the yes of its author, though they are a maintainer', async () => {
+  test('does not pass the check after an approval by its author, even if they are a maintainer', async () => {
     const { from, head } = createPullCommits()
     const own = {
       ...{ user: scenario.fakeAccounts.person('maria').id, login: 'maria', head, baseRef: 'main', epoch: 0 },
@@ -70,7 +70,7 @@ describe('a file outside all packages', () => {
     const seen = await evaluatePull(head, from, { author: 'maria', approvals: [own] })
     expect(seen.conclusion).toBe('action_required')
   })
-  test('is not green for an approval of another commit, of an earlier state, or of another change', async () => {
+  test('does not pass the check after an approval of another commit, epoch, branch, or change', async () => {
     const { from, head } = createPullCommits()
     const pushed = scenario.origin.commit({ ...filesWithMakefile, Makefile: 'evil:\n' }, [head])
     expect(
@@ -90,7 +90,7 @@ describe('a file outside all packages', () => {
       'action_required',
     )
   })
-  test('is not green while GitHub does not say whether the approver is a maintainer', async () => {
+  test('leaves the check undecided while GitHub does not report the role of the approver', async () => {
     const { from, head } = createPullCommits()
     const reviews = [scenario.createReview('nina', head)]
     scenario.fakeAccounts.fails = ({ kind }) =>

@@ -6,7 +6,7 @@ import { createOwnershipScenario } from './ownership-scenario.ts'
 const scenario = await createOwnershipScenario('many-packages')
 afterAll(() => scenario.close())
 
-test('a file with more packages than a call takes arguments waits for a maintainer', async () => {
+test('a file with more packages than a call accepts arguments waits for a maintainer', async () => {
   const base = {
     'config.yaml': 'maintainers: [maria]\n',
     'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),

@@ -1,4 +1,4 @@
-// docs/how-to/owners.md tells the truth: its table is the default table, and it names every source of owners.
+// docs/how-to/owners.md is accurate: its table has the default permissions, and it names every source of owners.
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

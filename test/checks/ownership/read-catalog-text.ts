@@ -1,5 +1,5 @@
-// Reads catalog files for the tests of ownership: enough of each blob to say which package it speaks of. Small on
-// purpose and independent of the project's reader.
+// Parses catalog files for the tests of ownership, just enough to find the package of each blob. It is deliberately small
+// and independent of the parser in the project.
 import { parse } from 'yaml'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { createCatalog } from '../../packages/fbc/facts/create-facts.ts'
@@ -9,7 +9,7 @@ type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: C
 const catalogFileStartPosition = { line: 1, column: 1 }
 const textEncoder = new TextEncoder()
 
-/** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
+/** The facts of catalog files by their paths in the catalog. YAML with `---` between documents. */
 export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
   const catalog = createCatalog() as MutableCatalog
   for (const [path, text] of files) {

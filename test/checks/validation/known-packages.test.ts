@@ -1,4 +1,4 @@
-// Packages that did not change are not judged again, which must not show in any finding.
+// Unchanged packages are not validated again, which must not affect any finding.
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'

@@ -1,5 +1,5 @@
-// What our own rules say of catalogs that people publish today. None of it may block: a rule that calls the common
-// practice an error is wrong. The warnings are listed, so that a change of a rule shows what it would start to say.
+// Findings of our own rules in catalogs that are published today. None of them may block, because a rule that rejects
+// common practice is wrong. The warnings are listed, so that a changed rule shows its effect.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'

@@ -1,4 +1,4 @@
-// A catalog directory read as the application reads it, for tests of whole catalogs.
+// Loads a catalog directory like the App, for tests of entire catalogs.
 import { type Catalog, assembleCatalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { listCatalogDirectoryFiles } from '../../../src/catalogs/catalog-directory.ts'

@@ -3,7 +3,7 @@ import { findSimilarName } from '../../../src/checks/validation/names.ts'
 
 const catalogFieldNames = ['name', 'replaces', 'skips', 'skipRange', 'defaultChannel', 'image', 'type']
 
-describe('the name that was probably meant', () => {
+describe('the suggested name', () => {
   test.each([
     ['replace', 'replaces'],
     ['repalces', 'replaces'],
@@ -16,12 +16,12 @@ describe('the name that was probably meant', () => {
     expect(findSimilarName(written, catalogFieldNames)).toBe(meant)
   })
 
-  test('is not guessed when nothing is near, and short names must be nearly right', () => {
+  test('is undefined if no name is similar, and short names allow fewer differences', () => {
     for (const name of ['maturity', 'tag', 'a', '', 'version'])
       expect(findSimilarName(name, catalogFieldNames)).toBeUndefined()
   })
 
-  test('a name is not similar to itself, and a megabyte is compared no further than its beginning', () => {
+  test('is never the name itself, and a name of a megabyte is compared only up to a limit', () => {
     expect(findSimilarName('name', ['name'])).toBeUndefined()
     expect(findSimilarName('x'.repeat(1_000_000), ['y'.repeat(1_000_000)])).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-// What `npm run test:cluster` may call success: nothing that was not tried, and nothing that could not be seen.
+// `npm run test:cluster` must not pass if a requested story did not run or the cluster could not be observed.
 import { expect, test } from '@jest/globals'
 import { selectClusterStories } from './real/choose-stories.ts'
 import { findMissingClusterObservations, observeCluster } from './real/observe-cluster.ts'
@@ -7,7 +7,7 @@ import { findLeftoverClusterObjects } from './real/cluster-stories.ts'
 const clusterStoryNames = ['rights', 'olm-v0', 'olm-v1']
 const areStoryBinariesBuilt = (story: string) => story !== 'olm-v1'
 
-test('what was not built is not tried, and fails what asked for it', () => {
+test('a story whose binaries are not built does not run, and makes a run that requested it incomplete', () => {
   expect(selectClusterStories([], clusterStoryNames, areStoryBinariesBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],
@@ -38,7 +38,7 @@ test('what was not built is not tried, and fails what asked for it', () => {
   )
 })
 
-test('only an API that is not there has nothing left; one that does not answer may hold anything', async () => {
+test('a missing API has no leftover objects, and an API that returns an error may have some', async () => {
   const answering = (status: number, items: readonly object[] = []) => ({
     ask: () => Promise.resolve({ status, body: { items } }),
   })
@@ -51,7 +51,7 @@ test('only an API that is not there has nothing left; one that does not answer m
   )
 })
 
-test('what the API server held while something ran is noted, and what it never held is missing', async () => {
+test('the objects of the API server are recorded during a run, and expected ones that never existed are reported', async () => {
   let promptCount = 0
   const { promise: isAskedAgain, resolve } = Promise.withResolvers<void>()
   const plane = {

@@ -1,5 +1,4 @@
-// `install --kubeconfig`, but for the words on the screen: what is planned from the simulation, what a cluster is given, and
-// what its word counts for.
+// `install --kubeconfig` without its output: the plan from the simulation, the objects on the cluster, and the result.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
@@ -75,8 +74,8 @@ async function runInstallOnCluster({
   )
 }
 
-test('a fresh install and the upgrade from the base are tried, each with what comes along, and our server is asked for both catalogs', async () => {
-  // What the second trial begins with is decided when the first is over.
+test('a new install and the upgrade from the base are tested with their dependencies, and our server serves both catalogs', async () => {
+  // The second test starts after the first one has ended.
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
   fakeKubernetesApi.controllers.push(() => {
     if (fakeKubernetesApi.list('Namespace').length > 0 || fakeKubernetesApi.controllers.length > 2) return
@@ -105,7 +104,7 @@ test('a fresh install and the upgrade from the base are tried, each with what co
   expect(addresses[1]).not.toBe(addresses[0])
 })
 
-test('one no is a no, and what was asked for and could not be tried is no yes', async () => {
+test('one failed test is a no, and a requested target that could not be tested is inconclusive', async () => {
   simulateOlmV0(fakeKubernetesApi, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
   expect(await runInstallOnCluster()).toMatchObject({
     installs: 'no',

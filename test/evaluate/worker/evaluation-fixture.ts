@@ -10,11 +10,11 @@ import {
 } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
-  /** The mirror's folder. */
+  /** The folder of the mirror. */
   readonly mirror: string
-  /** A pull request with these files beside those of the base; its commits are in the mirror. */
+  /** Opens a pull request that adds these files to the base, with its commits in the mirror. */
   snapshotOf(changes: Readonly<Record<string, string>>): Promise<PullSnapshot>
-  /** One whose nine new tree objects stand for a billion paths. */
+  /** Opens one with nine new tree objects that expand to a billion paths. */
   createTreeBomb(): Promise<PullSnapshot>
   close(): Promise<void>
 }

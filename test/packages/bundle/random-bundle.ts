@@ -1,4 +1,4 @@
-// Bundles of random shapes, for holding our renderer beside opm's: mostly sound, now and then odd in one place.
+// Random bundles to compare our renderer with that of opm: mostly valid, some with one unusual value.
 import fc from '../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 
@@ -28,11 +28,11 @@ const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
   ),
 })).any
 
-/** An object that has each field or not. */
+/** An object in which each field is present at random. */
 const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
 const shortArray = (item: AnyValueArbitrary): AnyValueArbitrary => fc.array(item, { maxLength: 3 })
-/** Mostly `value`; seldom what its place does not allow. */
+/** Mostly `value`, rarely a value that is not allowed there. */
 const weighted = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
 const createNullableArbitrary = (value: AnyValueArbitrary): AnyValueArbitrary =>
@@ -343,7 +343,7 @@ const metadataFilesArbitrary = fc.record(
   { requiredKeys: ['metadata/annotations.yaml'] },
 )
 
-/** Path to text: the files of a bundle. */
+/** The files of a bundle, as text by path. */
 export const bundleArbitrary: fc.Arbitrary<Readonly<Record<string, string>>> = fc
   .record({
     csv: csvArbitrary,

@@ -1,4 +1,4 @@
-// Bundles of many shapes, built in memory: each name says what is special about it.
+// Many kinds of bundles, built in memory. Each name describes the special property of its bundle.
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 
@@ -6,7 +6,7 @@ export interface SampleBundle {
   readonly csv?: Record<string, unknown>
   readonly metadata?: Record<string, unknown>
   readonly spec?: Record<string, unknown>
-  /** More files, path to text or data (written as JSON). */
+  /** Additional files by path: text, or data that is written as JSON. */
   readonly files?: Readonly<Record<string, unknown>>
   readonly annotations?: Readonly<Record<string, string>>
 }
@@ -59,7 +59,7 @@ export function createCrd(
       group,
       names: { kind, plural },
       scope: 'Namespaced',
-      // What v1beta1 means where nothing is said, no API server takes any more.
+      // No API server accepts the defaults of v1beta1 anymore.
       ...(apiVersion === 'v1beta1' && { preserveUnknownFields: false }),
       versions: versions.map((name, index) => ({
         name,

@@ -28,7 +28,7 @@ const findReportedRules = (given: BundleFiles, wanted?: readonly RuleSuite[]) =>
   ),
 ]
 
-/** Text that gzip cannot make smaller. */
+/** Text that gzip cannot compress. */
 function createIncompressibleText(bytes: number): string {
   let state = 1
   return Array.from({ length: bytes }, () => {

@@ -1,4 +1,4 @@
-// opm's server and ours, call by call, over a catalog that says everything in an odd way. Left out where opm is missing.
+// Compares each call of our server with that of opm, for a catalog with unusual content. Skipped without opm.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { writeUnusualCatalog } from './unusual-catalog.ts'
 
 const missingOpmProgram = findMissingProgram('opm')
 
-test('every call has the answer that opm serve gives', async () => {
+test('every call has the same response as from opm serve', async () => {
   if (missingOpmProgram !== undefined) return
   const dir = mkdtempSync(join(tmpdir(), 'compare-serving-'))
   try {

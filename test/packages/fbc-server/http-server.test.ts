@@ -83,14 +83,14 @@ describe('/api/v1/metas', () => {
     ['schema=example.com.custom&package=', 3],
     ['schema=no.such', 0],
     ['', unusualCatalogBlobs.length],
-  ])('%s gives the blobs that say so', async (query, count) => {
+  ])('%s returns the matching blobs', async (query, count) => {
     const { status, text } = await sendHttpRequest(`/api/v1/metas?${query}`)
     expect(status).toBe(200)
     expect(parseJsonLines(text)).toHaveLength(count)
     for (const [name, value] of new URLSearchParams(query))
       if (value !== '') for (const blob of parseJsonLines(text)) expect(blob).toMatchObject({ [name]: value })
   })
-  test('accepts no parameter that catalogd does not know', async () => {
+  test('rejects a parameter that catalogd does not support', async () => {
     expect(await sendHttpRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
       status: 400,
       text: '400 Bad Request\n',
@@ -130,7 +130,7 @@ describe('conditions', () => {
     [{ ifModifiedSince: earlier }, 200],
     [{ ifModifiedSince: 'tomorrow' }, 200],
     [{ ifModifiedSince: '2027-01-01' }, 200],
-  ] as const)('%j are answered with %d', (asked, expected) => {
-    expect(evaluateConditionalRequest(asked, representation)).toBe(expected)
+  ] as const)('%j have the status %d', (headers, expected) => {
+    expect(evaluateConditionalRequest(headers, representation)).toBe(expected)
   })
 })

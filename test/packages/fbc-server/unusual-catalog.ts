@@ -1,4 +1,4 @@
-// A catalog with every way of saying things that opm's server turns into something else. Valid, as opm judges.
+// A catalog with all content that opm's server converts to another form. opm accepts it as valid.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

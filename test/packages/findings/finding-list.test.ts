@@ -17,7 +17,7 @@ const sampleRule: FindingRule<{ name: string }> = {
 const createLocationAtLine = (line: number) => ({ file: 'c.yaml', line, column: 1 })
 const listFindingLineNumbers = (findings: readonly Finding[]) => findings.map((found) => found.at?.line)
 
-test('of each rule the first are kept, in the order of places, whatever order they come in', () => {
+test('the first findings of each rule by location are kept, in any order of adding', () => {
   const list = new FindingList(3)
   for (const line of [70, 20, 90, 10, 60, 30, 80, 50, 40])
     list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
@@ -25,7 +25,7 @@ test('of each rule the first are kept, in the order of places, whatever order th
   expect(listFindingLineNumbers(list.sorted())).toEqual([undefined, 5, 10, 20, 30])
 })
 
-test('the rest are counted, in a finding of the rule and its severity', () => {
+test('the others are counted in one finding with the same rule and severity', () => {
   const list = new FindingList(3)
   for (let line = 1; line <= 10_000; line++) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   const [left, ...listed] = list.sorted()
@@ -37,7 +37,7 @@ test('the rest are counted, in a finding of the rule and its severity', () => {
   expect([left, ...listed].map((found) => found && getOmittedFindingCount(found))).toEqual([9997, 0, 0, 0])
 })
 
-test('words are made of few more than are kept', () => {
+test('messages are rendered for few more findings than are kept', () => {
   const what = jest.fn(({ name }: { name: string }) => name)
   const list = new FindingList(10)
   for (let line = 1; line <= 100_000; line++)
@@ -46,14 +46,14 @@ test('words are made of few more than are kept', () => {
   expect(what).toHaveBeenCalledTimes(20)
 })
 
-test('nothing is counted as left out where all are kept', () => {
+test('no omitted findings are counted if all are kept', () => {
   const list = new FindingList(3)
   for (const line of [3, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   expect(listFindingLineNumbers(list.sorted())).toEqual([1, 2, 3])
   expect(new FindingList(3).sorted()).toEqual([])
 })
 
-test('what is said twice at one place is one finding', () => {
+test('identical findings at one location are one finding', () => {
   const list = new FindingList(2)
   for (const line of [1, 2, 1, 2]) list.add(sampleRule, createLocationAtLine(line), { name: 'a' })
   list.add(sampleRule, createLocationAtLine(1), { name: 'b' })
@@ -64,7 +64,7 @@ test('what is said twice at one place is one finding', () => {
   ])
 })
 
-test('findings without a place are kept and counted as others are', () => {
+test('findings without a location are kept and counted like others', () => {
   const list = new FindingList(2)
   for (const name of ['d', 'a', 'c', 'b', 'e']) list.add(sampleRule, undefined, { name })
   expect(list.sorted().map(({ what }) => what)).toEqual([
@@ -74,7 +74,7 @@ test('findings without a place are kept and counted as others are', () => {
   ])
 })
 
-test('of findings that are made already no more are kept', () => {
+test('existing findings that are added are limited, too', () => {
   const list = new FindingList(2)
   list.addAll(
     [5, 4, 3, 2, 1].map((line) => ({

@@ -1,4 +1,4 @@
-// The signed request against a server of the test's own: what it gets can be verified as GitHub's webhooks are.
+// The signed request to a test server, which can verify it like a webhook of GitHub.
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -66,7 +66,7 @@ const deliverWebhook = (more: Partial<PublishRequest> = {}) =>
   )
 
 describe('a webhook', () => {
-  test('gets a body that its signature covers, with time and delivery id in it', async () => {
+  test('has a signed body with the time and the delivery ID', async () => {
     expect(await deliverWebhook()).toEqual({ kind: 'delivered' })
     const [{ request, body } = { request: undefined, body: '' }] = receivedWebhookRequests
     const wanted = `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`
@@ -81,7 +81,7 @@ describe('a webhook', () => {
     [429, true],
     [404, false],
     [401, false],
-  ])('that answers %i is tried again: %s', async (status, retryable) => {
+  ])('with the response %i is retried: %s', async (status, retryable) => {
     webhookServerResponse = { status, body: 'no' }
     expect(await deliverWebhook()).toEqual({
       kind: 'failed',
@@ -90,7 +90,7 @@ describe('a webhook', () => {
     })
   })
 
-  test('that redirects gets nothing anywhere else', async () => {
+  test('is not sent to the target of a redirect', async () => {
     webhookServerResponse = {
       status: 307,
       body: '',
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     expect(receivedWebhookRequests).toHaveLength(1)
   })
 
-  test('is not called where the operator did not allow it, nor inside the network', async () => {
+  test('is not sent to a URL that the operator did not allow, or to an internal address', async () => {
     expect(await deliverWebhook({ url: `http://${webhookServerHost}/other` })).toMatchObject({
       kind: 'refused',
     })
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect(receivedWebhookRequests).toEqual([])
   })
 
-  test('is followed at the address that it names, on its own host alone', async () => {
+  test('has its status read at the URL from the response, only on the same host', async () => {
     webhookServerResponse = { status: 201, body: JSON.stringify({ status_url: '/builds/1' }) }
     expect(await deliverWebhook()).toEqual({
       kind: 'delivered',

@@ -1,4 +1,4 @@
-// Which catalogs belong to which templates, by the configuration and by the layouts of public repositories.
+// Catalogs and their templates, by the configuration and by the layouts of public repositories.
 import { describe, expect, test } from '@jest/globals'
 import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { findTouchedTemplateCatalogPairs } from '../../../src/pull-request/layout/template-pairs.ts'
@@ -33,14 +33,14 @@ const communityCatalogPaths = [
   'operators/foo/catalog-templates/v4.20.yaml',
 ]
 
-describe('the layout tells', () => {
-  test('templates of packages by the catalog that they are named for', () => {
+describe('the layout pairs', () => {
+  test('templates with the catalog of the same name', () => {
     expect(findTestTemplatePairs(communityCatalogPaths)).toEqual([
       'operators/foo/catalog-templates/v4.19.yaml -> catalogs/v4.19/foo',
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
     ])
   })
-  test('templates of packages by the mapping in their ci.yaml, and by nothing else where it has one', () => {
+  test('templates by the mapping in ci.yaml, and only by that if there is one', () => {
     const mapping = `fbc:
   enabled: true
   catalog_mapping:
@@ -62,27 +62,24 @@ describe('the layout tells', () => {
     ['fbc/v4.18/catalog-template.yaml', 'fbc/v4.18/catalog', 'fbc/v4.18/catalog/foo/catalog.json'],
     ['catalog-templates/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
     ['veneer/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
-  ])('%s for %s', (template, catalog, file) => {
+  ])('%s with %s', (template, catalog, file) => {
     expect(findTestTemplatePairs([template, file])).toEqual([`${template} -> ${catalog}`])
   })
   test.each([
-    [
-      'a catalog that is not there',
-      ['operators/foo/catalog-templates/v4.20.yaml', 'catalogs/v4.20/bar/c.yaml'],
-    ],
+    ['a missing catalog', ['operators/foo/catalog-templates/v4.20.yaml', 'catalogs/v4.20/bar/c.yaml']],
     [
       'two templates for one catalog',
       ['v4.20/catalog-template.yaml', 'v4.20/graph.yaml', 'v4.20/catalog/foo/catalog.json'],
     ],
     ['a template of another name', ['v4.20/catalog-template-dry-run.json', 'v4.20/catalog/foo/catalog.json']],
     ['one template for catalogs of many versions', ['catalog-template.yaml', 'catalog-4-20/package.yaml']],
-  ])('nothing of %s', (_name, paths) => {
+  ])('nothing for %s', (_name, paths) => {
     expect(findTestTemplatePairs(paths)).toEqual([])
   })
 })
 
-describe('the configuration states', () => {
-  test('one catalog, or as many as its placeholders match, in any order', () => {
+describe('the configuration pairs', () => {
+  test('one catalog, or all that its placeholders match, in any order', () => {
     const stated = [
       { template: 'src/{name}/for-{version}.yaml', catalog: 'out/{version}/{name}' },
       { template: 'one.yaml', catalog: 'out/one.json' },
@@ -93,7 +90,7 @@ describe('the configuration states', () => {
       'src/a/for-4.20.yaml -> out/4.20/a!',
     ])
   })
-  test('what the layout would have told otherwise', () => {
+  test('templates before the layout does', () => {
     const stated = [{ template: 'operators/foo/mine.yaml', catalog: 'catalogs/v4.19/foo' }]
     expect(findTestTemplatePairs(communityCatalogPaths, { stated })).toEqual([
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
@@ -102,7 +99,7 @@ describe('the configuration states', () => {
   })
 })
 
-test('only pairs of which one half is touched are looked at', () => {
+test('only pairs with a touched template or catalog are returned', () => {
   const only = (...touched: string[]) => findTestTemplatePairs(communityCatalogPaths, { touched })
   expect(only('operators/foo/ci.yaml', 'catalogs/v4.20/foobar/catalog.yaml')).toEqual([])
   expect(only('catalogs/v4.20/foo/catalog.yaml')).toEqual([

@@ -1,4 +1,4 @@
-// A repository whose catalogs are made from bundles: the package foo, with one bundle, a basic template and two catalogs.
+// A repository with catalogs built from bundles: the package foo with one bundle, a basic template, and two catalogs.
 import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle.ts'
 import { renderBundle, type ComparableBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { createBundleDirectoryFiles, type FileTree } from '../../checks/bundles/bundle-trees.ts'
@@ -20,7 +20,7 @@ relatedImages:
   name: ""
 schema: olm.bundle
 `
-/** As opm writes it. */
+/** In the format of opm. */
 export const catalogYaml = `---
 defaultChannel: stable
 name: foo
@@ -66,7 +66,7 @@ fbc:
   ...createBundleDirectoryFiles('1.0.0'),
 }
 
-/** A bundle directory that asks to be released. */
+/** A bundle directory with a release configuration. */
 export function createReleasableBundleFiles(version: string, replaces = 'foo.v1.0.0', more = ''): FileTree {
   return {
     ...createBundleDirectoryFiles(version),
@@ -78,7 +78,7 @@ export function createReleasableBundleFiles(version: string, replaces = 'foo.v1.
   }
 }
 
-/** What the image of a bundle directory holds that was built from it. */
+/** The content of an image that was built from a bundle directory. */
 export function createBundleImageContent(
   version: string,
   files: FileTree = createBundleDirectoryFiles(version),
@@ -93,6 +93,6 @@ export function createBundleImageContent(
   if (!read) throw new Error('it is no bundle')
   const own = 'quay.io/foo/foo:x'
   const { name = '', package: its = '', properties = [], relatedImages = [] } = renderBundle(read, own)
-  // As the registry is read: without the bundle's own image.
+  // The content as read from the registry, without the image of the bundle.
   return { name, package: its, properties, relatedImages: relatedImages.filter(({ image }) => image !== own) }
 }

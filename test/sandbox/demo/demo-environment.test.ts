@@ -7,8 +7,8 @@ import { startDemoEnvironment } from '../../../sandbox/demo/demo-environment.ts'
 const countTcpServers = () =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
 
-test('a coast that cannot be furnished leaves no server behind', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'coast-'))
+test('a demo environment that cannot be set up leaves no server behind', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'demo-'))
   const before = countTcpServers()
   const bad = 'schema: olm.bundle\nname: x\nimage: a\nrelatedImages: 5\n'
   try {

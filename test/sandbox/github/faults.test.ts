@@ -19,7 +19,7 @@ const createComment = async (): Promise<unknown> =>
   octokit.rest.issues.createComment({ ...repositoryParams, issue_number: mockPullRequest.number, body: 'x' })
 const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
 
-test('a status comes instead of the deed, so many times', async () => {
+test('a configured status is returned the configured number of times, without the write', async () => {
   const before = mockPullRequest.comments.length
   github.fail(commentCreationRoute, { status: 502 }, 2)
   await expect(createComment()).rejects.toMatchObject({ status: 502 })
@@ -29,7 +29,7 @@ test('a status comes instead of the deed, so many times', async () => {
   expect(mockPullRequest.comments).toHaveLength(before + 1)
 })
 
-test('a failure after the deed leaves it done', async () => {
+test('a failure after the write keeps the write', async () => {
   const before = mockPullRequest.comments.length
   github.fail(commentCreationRoute, { applyThenFail: 504 })
   await expect(createComment()).rejects.toMatchObject({ status: 504 })
@@ -39,14 +39,14 @@ test('a failure after the deed leaves it done', async () => {
 test.each([
   ['before', 0],
   ['after', 1],
-] as const)('a connection that is cut %s the deed', async (disconnect, done) => {
+] as const)('a connection can be closed %s the write', async (disconnect, done) => {
   const before = mockPullRequest.comments.length
   github.fail(commentCreationRoute, { disconnect })
   await expect(createComment()).rejects.toMatchObject({ status: 500 })
   expect(mockPullRequest.comments).toHaveLength(before + done)
 })
 
-test('no answer at all, until the client gives up', async () => {
+test('a request can stay without a response until the client times out', async () => {
   github.fail((each) => each.template.endsWith('/pulls'), { timeout: true })
   const request = { signal: AbortSignal.timeout(50) }
   await expect(octokit.rest.pulls.list({ ...repositoryParams, request })).rejects.toThrow()
@@ -69,7 +69,7 @@ test('a lagging replica returns earlier data, and only for reads', async () => {
   expect(await read()).toBe('Another title')
 })
 
-test('rate limits are answered as GitHub answers them', async () => {
+test('rate limits have the same responses as on GitHub', async () => {
   github.limitRate('secondary', 7)
   await expect(createComment()).rejects.toMatchObject({
     status: 429,
@@ -88,7 +88,7 @@ test('rate limits are answered as GitHub answers them', async () => {
   expect(headers['x-ratelimit-remaining']).toBe('4999')
 })
 
-test('a push can be applied and its answer lost', async () => {
+test('a push can be applied although its response is lost', async () => {
   const folder = await mkdtemp(join(githubFixture.directory, 'push-'))
   const token = await githubFixture.token()
   await runGit(folder, token, 'clone', '-q', `${github.url}/${fullRepositoryName}.git`, '.')

@@ -1,4 +1,4 @@
-// A sandbox GitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
+// A sandbox GitHub with a small catalog, an app, and a receiver of webhooks, for the tests in this folder.
 import { createSign } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ import type { CreatePullOptions } from '../../../sandbox/github/user-actions.ts'
 import { getTrafficValidator } from './traffic-validator.ts'
 
 export const webhookSecret = 'a secret of the tests'
-/** One key for all tests of a file: making one takes longer than most tests. */
+/** One key for all tests of a file, because generating one takes longer than most tests. */
 export const privateKey = generatePrivateKey()
 
 export const appWebhookEvents = [
@@ -49,7 +49,7 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver {
   readonly url: string
   readonly received: ReceivedWebhook[]
-  /** What the receiver answers. */
+  /** The status with which the receiver responds. */
   status: number
   close(): Promise<void>
 }
@@ -192,7 +192,7 @@ export async function startGitHubFixture({
   }
 }
 
-/** A JSON web token as an app signs it; what is wrong with it can be said. */
+/** A JSON web token signed by an app, with optional defects. */
 export function signJwt(
   claims: { iss: number | string; iat?: number; exp?: number },
   key = privateKey,
@@ -204,7 +204,7 @@ export function signJwt(
   return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`
 }
 
-/** git as a client has it, with a token if one is given. Rejects with its stderr in the message. */
+/** Runs git as a client, with a token if one is given. Rejects with its stderr in the message. */
 export async function runGit(cwd: string, token: string | undefined, ...args: string[]): Promise<string> {
   const header =
     token === undefined ? [] : [`http.extraHeader=Authorization: Basic ${btoa(`x-access-token:${token}`)}`]
@@ -226,7 +226,7 @@ export async function runGit(cwd: string, token: string | undefined, ...args: st
   return stdout.toString().trim()
 }
 
-/** Resolves however git ends. */
+/** Resolves with any exit code of git. */
 export const runGitInDirectory = (
   directory: string,
   environment: Readonly<Record<string, string>>,

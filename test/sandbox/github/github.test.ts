@@ -16,7 +16,7 @@ const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
 describe('an owner opens a pull request', () => {
-  test('its REST answer, its webhook and its ref tell the same head', async () => {
+  test('its REST response, its webhook, and its ref have the same head', async () => {
     const pull = await github.openPull({
       repository: fullRepositoryName,
       author: 'alice',
@@ -45,7 +45,7 @@ describe('an owner opens a pull request', () => {
     expect(refs).toContain(`${pull.headSha}\trefs/pull/${pull.number}/head`)
   })
 
-  test('mergeable is null at first, and known when it is read again', async () => {
+  test('mergeable is null at first, and set on a later read', async () => {
     const { data: first } = await octokit.rest.pulls.create({
       ...repositoryParams,
       title: 'From the bot itself',

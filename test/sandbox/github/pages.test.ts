@@ -10,7 +10,7 @@ const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
 afterAll(async () => githubFixture.stop())
 
-test('a browser sees pull requests, their checks and comments, as text', async () => {
+test('pages show pull requests, check runs, and comments as escaped text', async () => {
   const pull = await github.openPull(createPullOptions('A <b>title</b>', { a: '1' }))
   await octokit.rest.checks.create({
     ...repositoryParams,
@@ -33,7 +33,7 @@ test('a private repository has no page', async () => {
   expect((await fetch(`${github.url}/catalogs/inner`)).status).toBe(404)
 })
 
-test('an answer of 304 costs nothing of the hour', async () => {
+test('a 304 response does not count against the hourly limit', async () => {
   const { headers } = await octokit.rest.repos.get(repositoryParams)
   const before = installation.remaining
   const ask = octokit.rest.repos.get({

@@ -1,4 +1,4 @@
-// The demo's bundles are real ones: what is rendered from their images is what the catalogs say.
+// The images of the demo contain real bundles, which render to the blobs in the catalogs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -38,13 +38,13 @@ function renderBundleImage(blob: OlmBundleBlob) {
 const toSortedJsonStrings = (list: readonly object[] = []) =>
   list.map((item) => JSON.stringify(item, sortObjectKeys)).sort()
 
-describe('a bundle made from its blob', () => {
+describe('a bundle image built from its blob', () => {
   const blobs = catalogPaths.flatMap((path) =>
     parseOlmBundleBlobs(readFileSync(join(catalogsDirectory, path), 'utf8')).map(
       (blob) => [path, blob.name, blob] as const,
     ),
   )
-  test.each(blobs)('%s, %s: is sound, and rendered it is the blob', (_path, _name, blob) => {
+  test.each(blobs)('%s, %s: is valid, and renders to the same blob', (_path, _name, blob) => {
     expect(validateBundle(buildBundleImageFiles(blob)).findings).toEqual([])
     const again = renderBundleImage(blob)
     expect(toSortedJsonStrings(again.properties)).toEqual(toSortedJsonStrings(blob.properties))
@@ -65,7 +65,7 @@ describe('a bundle made from its blob', () => {
       { type: 'olm.maxOpenShiftVersion', value: '4.21' },
     ],
   }
-  test('versions, requirements and properties of any type survive', () => {
+  test('keeps versions, requirements, and properties of any type', () => {
     const { properties } = renderBundleImage(rich)
     expect(toSortedJsonStrings(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
       toSortedJsonStrings(rich.properties),

@@ -1,4 +1,4 @@
-// What a job is tried on: the sandbox's GitHub with an App on it, a real store, and a folder for mirrors.
+// The environment of a job in tests: the sandbox's GitHub with an App on it, a real store, and a folder for mirrors.
 import { expect } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export interface JobFixture {
   readonly app: GitHubApp
   readonly store: Store
   readonly directory: string
-  /** Fails where something was asked of GitHub that it does not have. */
+  /** Fails if a request did not match GitHub's documentation. */
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// What happens to instances: killed at a random moment, alone, both, or a child process of theirs; stopped for longer than a
-// lease and continued; replaced one after the other as a deployment does.
+// Disrupts instances: kills one, both, or a child process at a random moment; stops one for longer than a lease and continues
+// it; or replaces them one after the other, like a deployment.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { readProcessCommandLine, isProcessAlive, listProcessTree } from '../../processes.ts'
@@ -11,7 +11,7 @@ export type ProcessDisruptionKind =
 export interface ProcessDisruptionRecord {
   readonly death: ProcessDisruptionKind
   readonly description: string
-  /** Processes that were signalled to end, and those that they had started. */
+  /** Processes that were killed or stopped, and their descendants. */
   readonly ended: readonly number[]
 }
 
@@ -25,12 +25,12 @@ const disruptionKindWeights = [
 
 export interface ProcessDisruptionOptions {
   readonly dice: SeededRandom
-  /** Seconds for which an instance stands still. */
+  /** Seconds for which an instance is stopped. */
   readonly stillSeconds: readonly [number, number]
   readonly only?: readonly ProcessDisruptionKind[]
 }
 
-/** One thing happens, and both instances run again when it is over. */
+/** Causes one disruption, and resolves when both instances run again. */
 export async function causeProcessDisruption(
   bots: TwoBotsEnvironment,
   { dice, stillSeconds, only }: ProcessDisruptionOptions,
@@ -54,7 +54,7 @@ export async function causeProcessDisruption(
     case 'kill a child': {
       const id = seat.running?.process.pid
       const [, ...children] = id === undefined ? [] : listProcessTree(id)
-      // Nothing was started yet: the parent goes instead.
+      // It has no child process yet, so the parent is killed instead.
       if (children.length === 0)
         return { death: 'kill', description: `killed the ${seat.name}`, ended: await restart([seat]) }
       const child = dice.of(children)
@@ -68,7 +68,7 @@ export async function causeProcessDisruption(
       if (id !== undefined) sendProcessSignal(id, 'SIGSTOP')
       await pause(seconds * 1000)
       if (id !== undefined) sendProcessSignal(id, 'SIGCONT')
-      return { death, description: `the ${seat.name} stood still for ${seconds} s`, ended: [] }
+      return { death, description: `the ${seat.name} was stopped for ${seconds} s`, ended: [] }
     }
     case 'rolling restart': {
       const ended: number[] = []
@@ -81,7 +81,7 @@ export async function causeProcessDisruption(
   }
 }
 
-/** Of processes that ended, those below them that did not. */
+/** Descendants of ended processes that are still running. */
 export function findOrphanProcesses(deaths: readonly ProcessDisruptionRecord[]): readonly string[] {
   return deaths.flatMap(({ ended, description }) =>
     ended
@@ -101,6 +101,6 @@ function sendProcessSignal(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal)
   } catch {
-    // It has just ended by itself.
+    // It has just ended.
   }
 }

@@ -69,7 +69,7 @@ const createFinding = (words: string): Finding => ({
   at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 12, column: 1 },
 })
 
-/** What a resolver says when it finds no solution. */
+/** The message of a resolver without a solution. */
 export const longResolverText = `no bundle of "tidepool" can be installed: ${Array.from(
   { length: 9 },
   (_, minor) =>

@@ -1,4 +1,4 @@
-// What GitHub answered to one session's token is no answer to another's, and none for what changes something.
+// The cached access of one session does not apply to another session, or to actions that change something.
 import { beforeEach, expect, test } from '@jest/globals'
 import { RepositoryAccessChecker } from '../../../src/web/server/repository-access.ts'
 
@@ -25,7 +25,7 @@ const repositoryAccessChecker = new RepositoryAccessChecker({
 })
 beforeEach(() => void (tokensCheckedForReadAccess.length = 0))
 
-test('an answer is cached for its session alone', async () => {
+test('read access is cached only for its session', async () => {
   isSessionEnded = (token) => token.includes('two')
   expect(
     await repositoryAccessChecker.checkRead(createWebSession('one'), repository, listedPrivateRepository),
@@ -39,7 +39,7 @@ test('an answer is cached for its session alone', async () => {
   ).toBe('ended')
 })
 
-test('an act is asked about each time', async () => {
+test('access for an action is requested from GitHub each time', async () => {
   isSessionEnded = () => false
   expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('yes')
   expect(

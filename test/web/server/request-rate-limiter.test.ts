@@ -4,7 +4,7 @@ import { parseClientIpAddress } from '../../../src/web/server/repository-access.
 const getClientIpAddress = (remoteAddress: string, forwarded?: string) =>
   parseClientIpAddress({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } } as never)
 
-test('the zone of an address, which is text of any length, is no part of who asks', () => {
+test('the zone of an IPv6 address, which is text of any length, does not identify a client', () => {
   expect(getClientIpAddress('10.0.0.1', `fe80::1%${'z'.repeat(5000)}`)).toBe(
     getClientIpAddress('10.0.0.1', 'fe80::1'),
   )

@@ -1,4 +1,4 @@
-// The setup page's form and its manifest, validated by an imitation of GitHub's own rules.
+// The form of the setup page and its App manifest, validated by rules that imitate those of GitHub.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
@@ -22,15 +22,15 @@ function parseRequestedAppFromForm(given: Record<string, string>) {
 
 describe('the manifest', () => {
   test.each([
-    ['with an address', { address: 'https://bot.acme.example.org/' }],
-    ['without one', {}],
+    ['with a public URL', { address: 'https://bot.acme.example.org/' }],
+    ['without a public URL', {}],
     ['of an organization', { organization: 'acme' }],
-  ])('%s is taken by GitHub', (_name, given) => {
+  ])('%s is accepted by GitHub', (_name, given) => {
     expect(
       validateAppManifest(buildAppManifest(parseRequestedAppFromForm(given), appManifest, callbackUrl)),
     ).toEqual([])
   })
-  test('declares the addresses that GitHub uses', () => {
+  test('contains the URLs that GitHub uses', () => {
     expect(
       buildAppManifest(
         parseRequestedAppFromForm({ address: 'https://bot.acme.io/b/' }),
@@ -100,8 +100,8 @@ describe("the imitation of GitHub's validation", () => {
       '"secret" is not a permitted key',
     ],
     ['a long name', { name: 'n'.repeat(35) }, 'maximum is 34'],
-  ])('rejects %s', (_name, change, said) => {
-    expect(validateAppManifest({ ...good, ...change }).join('\n')).toContain(said)
+  ])('rejects %s', (_name, change, message) => {
+    expect(validateAppManifest({ ...good, ...change }).join('\n')).toContain(message)
   })
 })
 
@@ -126,7 +126,7 @@ describe('the form', () => {
     'ftp://bot.acme.io',
     'https://user:word@bot.acme.io',
     'https://bot.acme.io/?a=b',
-  ])('says that GitHub cannot reach %s', (address) => {
+  ])('rejects %s because GitHub cannot reach it', (address) => {
     expect(problemsOf({ address })).toEqual(['address'])
   })
   test.each([
@@ -150,7 +150,7 @@ describe('the form', () => {
   test.each([
     ['acme', 'catalog-bot acme'],
     ['a'.repeat(39), `catalog-bot ${'a'.repeat(22)}`],
-  ])('names the App of %s after it where no name is given', (organization, name) => {
+  ])('without a name uses the name of the organization %s', (organization, name) => {
     expect(parseRequestedAppFromForm({ organization, name: '' }).name).toBe(name)
   })
 })

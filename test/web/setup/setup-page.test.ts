@@ -1,4 +1,4 @@
-// Where GitHub sends a browser back to with the code for the App's key: never to what only a Host header says.
+// GitHub redirects the browser with the code for the App's key, never to an address that only a Host header contains.
 import { request } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
 import { startSetupServer, type RunningSetupServer } from '../../../src/web/setup/setup-page.ts'
@@ -47,7 +47,7 @@ test.each([
     undefined,
     'https://bot.example.com/setup/created',
   ],
-])('asked as %s, it comes back to %s of the operator', async (host, target, publicUrl, expected) => {
+])('for the host %s, %s redirects to a URL of the operator', async (host, target, publicUrl, expected) => {
   const { status, text } = await requestSetupPage(host, target, publicUrl)
   expect([status, findRedirectUrl(text)]).toEqual([200, expected])
   expect(text).not.toContain('evil')
@@ -58,7 +58,7 @@ test.each([
   'localhost.evil.example',
   'localhost:80@evil.example',
   '127.0.0.1.evil.example:80',
-])('asked as %s, and told no address, it makes no manifest', async (host) => {
+])('for the host %s without a configured URL, there is no manifest', async (host) => {
   const { status, text } = await requestSetupPage(host, setupPagePath)
   expect([status, findRedirectUrl(text)]).toEqual([422, undefined])
   expect(text).toContain('PUBLIC_URL')

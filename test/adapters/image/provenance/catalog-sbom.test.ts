@@ -1,4 +1,4 @@
-// The bill of images as who reads CycloneDX finds it: each bundle, each image once, who needs which, the same every time.
+// The software bill of materials (CycloneDX) of a catalog image.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -30,8 +30,8 @@ const createSbom = (...files: readonly string[]): unknown => {
 const older = createBundleYaml('lantern.v1.0.0', '1.0.0')
 const newer = createBundleYaml('lantern.v1.1.0', '1.1.0')
 
-describe('the bill of a catalog image', () => {
-  test('names each bundle with its version, and each image once, with its package URL and digest', () => {
+describe('the bill of materials of a catalog image', () => {
+  test('lists each bundle with its version, and each image once, with its package URL and digest', () => {
     expect(createSbom(older, newer)).toMatchObject({
       bomFormat: 'CycloneDX',
       specVersion: '1.6',
@@ -56,7 +56,7 @@ describe('the bill of a catalog image', () => {
       ],
     })
   })
-  test('says which bundle needs which image, and every reference is that of a component', () => {
+  test('lists the images of each bundle, and every reference belongs to a component', () => {
     const { metadata, components, dependencies } = createSbom(older, newer) as {
       metadata: { component: { 'bom-ref': string } }
       components: { 'bom-ref': string }[]
@@ -74,7 +74,7 @@ describe('the bill of a catalog image', () => {
     expect(new Set(references).size).toBe(references.length)
     expect(references).toEqual(expect.arrayContaining(dependencies.flatMap(({ dependsOn }) => dependsOn)))
   })
-  test('is the same whatever the order of the files', () => {
+  test('does not depend on the order of the files', () => {
     expect(createSbom(newer, older)).toEqual(createSbom(older, newer))
   })
 })

@@ -11,7 +11,7 @@ import { createBundleFiles, sampleBundles } from '../../../packages/bundle/sampl
 const readBundleFromTextFiles = (files: Readonly<Record<string, string>>) =>
   readBundleFiles(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])))
 
-/** What is made of samples, by version. Where this fails, bundles are read otherwise: raise the version, add a line. */
+/** The digest of the sample results by version. If it differs, the reader has changed: increase the version, add a line. */
 const bundleDigestByReaderVersion: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
   2: 'bd294d22ca550b28',
@@ -35,8 +35,8 @@ const bundleDigestByReaderVersion: Readonly<Record<number, string>> = {
   19: '5b3d195657b0ec39',
 }
 
-test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {
-  const sound = ['plainest', 'one-crd', 'crd-v1beta1', 'required-crds', 'images-of-deployments'].map((name) =>
+test('a changed result requires a new version, so that no cache returns old results', () => {
+  const valid = ['plainest', 'one-crd', 'crd-v1beta1', 'required-crds', 'images-of-deployments'].map((name) =>
     readBundleFiles(createBundleFiles(name, sampleBundles[name])),
   )
   const broken = readBundleFromTextFiles({
@@ -45,8 +45,8 @@ test('bundles that are read otherwise have another version, so that no cache ser
     'metadata/other.yaml': 'annotations: {operators.operatorframework.io.bundle.package.v1: foo}\n',
     'metadata/dependencies.yaml': 'dependencies: [{type: olm.package, value: {}}]\n',
   })
-  // How small gzip makes a file depends on its release.
-  const readings = [...sound, broken].map(({ install: { unpacked: _, ...install }, ...reading }) => ({
+  // The compressed size depends on the version of zlib.
+  const readings = [...valid, broken].map(({ install: { unpacked: _, ...install }, ...reading }) => ({
     ...reading,
     install,
   }))
@@ -57,14 +57,14 @@ test('bundles that are read otherwise have another version, so that no cache ser
   })
 })
 
-describe('what a bundle’s files say', () => {
-  test('does not depend on the image’s name: content is what is compared', () => {
+describe('the content of a bundle', () => {
+  test('does not include the name of its image, because it is compared with the catalog', () => {
     const { content, format } = readBundleFiles(createBundleFiles('foo', { spec: { relatedImages: [] } }))
     expect(format).toBe('registry+v1')
     expect(content).toMatchObject({ name: 'foo.v1.0.0', package: 'foo', relatedImages: [] })
     expect(content?.properties.map(({ type }) => type)).toEqual(['olm.package'])
   })
-  test('what templates look at in its ClusterServiceVersion, unless that is too large', () => {
+  test('includes the fields of its ClusterServiceVersion that templates use, unless they are too large', () => {
     const icons = ['a', 'b'].map((base64data) => ({ base64data, mediatype: 'image/png' }))
     const csv = {
       metadata: { annotations: { 'olm.substitutesFor': 'foo.v0', other: 'x' } },
@@ -78,7 +78,7 @@ describe('what a bundle’s files say', () => {
     expect(long.content).toBeDefined()
     expect(long.csv).toBeUndefined()
   })
-  test('the format of what is no registry+v1 bundle', () => {
+  test('has a format if it is not a registry+v1 bundle', () => {
     const plain = readBundleFromTextFiles({
       'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
     })
@@ -93,7 +93,7 @@ describe('what a bundle’s files say', () => {
     expect(nothing).toMatchObject({ findings: [{ rule: 'unreadable-bundle', severity: 'error' }] })
     for (const { content } of [plain, chart, nothing]) expect(content).toBeUndefined()
   })
-  test('stays small, whatever its author writes: errors are kept, long ones cut', () => {
+  test('has a limited number of findings, and long ones are shortened', () => {
     const flood = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`manifests/${'d'.repeat(2000)}${index}/a.yaml`, 'a']),
     )
@@ -109,7 +109,7 @@ describe('what a bundle’s files say', () => {
     expect(usual).toContainEqual(expect.objectContaining({ rule: 'unreadable-bundle' }))
     expect(JSON.stringify(findings).length).toBeLessThan(600_000)
   })
-  test('too much to be held for one look is an error, not content', () => {
+  test('is missing, with an error, if it is too large for an evaluation', () => {
     const value = 'x'.repeat(600_000)
     const { content, findings } = readBundleFiles(
       createBundleFiles('foo', {
@@ -121,7 +121,7 @@ describe('what a bundle’s files say', () => {
   })
 })
 
-test('charts lie at the root or one directory below', () => {
+test('a chart is found in the root directory or one directory below', () => {
   expect(findHelmChartDirectories(['a/b', 'Chart.yaml'])).toEqual([''])
   expect(findHelmChartDirectories(['foo/Chart.yaml', 'foo/charts/bar/Chart.yaml'])).toEqual(['foo'])
   expect(findHelmChartDirectories(['manifests/a.yaml', 'Chart.yaml/x'])).toEqual([])

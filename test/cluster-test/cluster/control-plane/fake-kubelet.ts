@@ -1,6 +1,6 @@
-// A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM v0 unpacks a
-// bundle, and that of the pod with which RukPak does (whose log it gives to the API), with the bundle's files from a folder; and
-// it reports missing images as a kubelet would. Of all other pods it only says that they run.
+// A scheduler and a kubelet. It runs the commands of the Job and the pod with which OLM v0 and RukPak unpack a bundle, with
+// the files of the bundle from a folder, and serves the log of that pod. It reports missing images like a kubelet. It reports
+// all other pods as running without starting them.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -32,7 +32,7 @@ interface KubernetesPod {
 }
 
 export interface FakeKubelet {
-  /** Unpacked so far: the images. */
+  /** The images that were unpacked so far. */
   readonly unpacked: readonly string[]
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
     while (isOpen) {
       const { body } = await plane.ask('GET', '/api/v1/pods')
       for (const pod of (body['items'] ?? []) as KubernetesPod[]) {
-        // What is deleted goes when its kubelet says that nothing of it runs.
+        // A deleted pod disappears after its kubelet reports that no container runs.
         if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName !== undefined)
           await plane.ask(
             'DELETE',
@@ -129,7 +129,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
       logs.set(`/${namespace}/${name}/${container}`, stdout)
       return reportTerminated(path, container, image)
     }
-    // Its own command, but for where the bundle is mounted and who asks.
+    // The command of the pod, except for the mount path of the bundle and the kubeconfig.
     const [, ...command] = (extract?.command ?? []).map((word: string) =>
       word === '/bundle/' ? `${folder}/` : word,
     )
@@ -172,7 +172,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
   }
 }
 
-/** As a kubelet reports a pod whose containers have all started and are ready. */
+/** The status of a pod with all containers started and ready. */
 function createRunningPodStatus({ spec }: KubernetesPod): object {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
   const isTrue = (type: string) => ({ type, status: 'True', lastTransitionTime: now })

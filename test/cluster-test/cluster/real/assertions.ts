@@ -1,9 +1,9 @@
-// What a run on a real control plane is to show: each claim with what was seen, and all of them in a table at the end.
+// The claims about a run on a real control plane: each with the observation, and all of them in a table at the end.
 export interface AssertionRecorder {
-  /** What installs, from now on. */
+  /** Starts a section of claims about this installer. */
   readonly startSection: (what: string) => void
   readonly claim: (what: string, holds: boolean, seen: string) => void
-  /** How many did not hold. */
+  /** The number of claims that failed. */
   readonly wrong: () => number
   readonly table: () => string
 }

@@ -2,13 +2,13 @@
 // fails a run that requested it.
 export interface ClusterStorySelection {
   readonly run: readonly string[]
-  /** Stories whose parts were not built. */
+  /** Stories with binaries that are not built. */
   readonly notTried: readonly string[]
   /** A story that was requested by name or by `--all` does not run, or no story runs. */
   readonly isIncomplete: boolean
 }
 
-/** Throws for a word that names no story. */
+/** Throws for an unknown story name. */
 export function selectClusterStories(
   names: readonly string[],
   stories: readonly string[],

@@ -1,6 +1,6 @@
-// The API of OLM v1's newer release, whose controllers cannot be built here: one of their modules is in no registry that we
-// reach. Its CRDs are the release's own. What we write has to pass them, and no installer may be made; a stand-in says only that
-// the catalog is served.
+// The API of the newer release of OLM v1. Its controllers cannot be built here, because one of their modules is in no registry
+// that we reach. Our objects must match the CRDs of that release, and no installer may be created. A fake controller only
+// reports that the catalog is served.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getClusterTestFailureCode } from './olm-v0.ts'

@@ -7,19 +7,19 @@ function listSchemaProblems(field: Json, value: Json, more: Record<string, Json>
   return findSchemaProblems(schema, { apiVersion: 'g/v1', kind: 'K', metadata: {}, f: value })
 }
 
-describe('a value against the schema of a CRD', () => {
+describe('a value that matches the schema of a CRD', () => {
   test.each<[claim: string, field: Json, good: Json, bad: Json]>([
     ['has its type', { type: 'string' }, 'a', 1],
-    ['is a whole number where one is wanted', { type: 'integer' }, 3, 1.5],
-    ['is null only where that is allowed', { type: 'string', nullable: true }, null, 1],
-    ['is a number or a text', { 'x-kubernetes-int-or-string': true }, '80', 1.5],
+    ['is an integer', { type: 'integer' }, 3, 1.5],
+    ['is null only if nullable', { type: 'string', nullable: true }, null, 1],
+    ['is an integer or a string', { 'x-kubernetes-int-or-string': true }, '80', 1.5],
     ['is one of the values', { type: 'string', enum: ['a', 'b'] }, 'b', 'c'],
-    ['is not less', { type: 'integer', minimum: 1 }, 1, 0],
-    ['is less', { type: 'integer', maximum: 5, exclusiveMaximum: true }, 4, 5],
+    ['is at least the minimum', { type: 'integer', minimum: 1 }, 1, 0],
+    ['is below the maximum', { type: 'integer', maximum: 5, exclusiveMaximum: true }, 4, 5],
     ['is a multiple', { type: 'integer', multipleOf: 5 }, 10, 7],
-    ['has so many letters', { type: 'string', maxLength: 2 }, '😀😀', 'abc'],
+    ['has at most maxLength characters', { type: 'string', maxLength: 2 }, '😀😀', 'abc'],
     ['matches the pattern', { type: 'string', pattern: '^[a-z]+$' }, 'abc', 'A'],
-    ['has so many items', { type: 'array', items: { type: 'string' }, minItems: 1 }, ['a'], []],
+    ['has at least minItems items', { type: 'array', items: { type: 'string' }, minItems: 1 }, ['a'], []],
     ['has items of the type', { type: 'array', items: { type: 'string' } }, ['a'], [1]],
     [
       'is a set',
@@ -28,7 +28,7 @@ describe('a value against the schema of a CRD', () => {
       ['a', 'a'],
     ],
     [
-      'is a list of which each key is there once',
+      'is a list with unique keys',
       {
         type: 'array',
         items: { type: 'object', properties: { n: { type: 'string' } } },
@@ -39,7 +39,7 @@ describe('a value against the schema of a CRD', () => {
       [{ n: 'a' }, { n: 'a' }],
     ],
     [
-      'has what is required',
+      'has the required fields',
       { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
       { a: 'x' },
       {},
@@ -51,26 +51,26 @@ describe('a value against the schema of a CRD', () => {
       { b: 1 },
     ],
     [
-      'has values of the type',
+      'has additional values of the type',
       { type: 'object', additionalProperties: { type: 'string' } },
       { a: 'x' },
       { a: 1 },
     ],
-    ['fits one of the alternatives', { oneOf: [{ type: 'string' }, { type: 'boolean' }] }, true, 1],
-    ['fits any alternative', { anyOf: [{ minimum: 5 }, { maximum: 3 }], type: 'integer' }, 6, 4],
-    ['fits all', { allOf: [{ minimum: 3 }, { maximum: 5 }], type: 'integer' }, 4, 6],
-    ['is not what is ruled out', { not: { enum: ['a'] }, type: 'string' }, 'b', 'a'],
+    ['matches one alternative', { oneOf: [{ type: 'string' }, { type: 'boolean' }] }, true, 1],
+    ['matches any alternative', { anyOf: [{ minimum: 5 }, { maximum: 3 }], type: 'integer' }, 6, 4],
+    ['matches all', { allOf: [{ minimum: 3 }, { maximum: 5 }], type: 'integer' }, 4, 6],
+    ['is not excluded', { not: { enum: ['a'] }, type: 'string' }, 'b', 'a'],
   ])('%s', (_claim, field, good, bad) => {
     expect(listSchemaProblems(field, good)).toEqual([])
     expect(listSchemaProblems(field, bad)).toHaveLength(1)
   })
 
-  test('may lack what has a default', () => {
+  test('may lack a required field that has a default', () => {
     const field = { type: 'object', properties: { a: { type: 'string', default: 'x' } }, required: ['a'] }
     expect(listSchemaProblems(field, {})).toEqual([])
   })
 
-  test('may have what the schema keeps unknown, and other objects in it', () => {
+  test('may have unknown fields that the schema preserves, and embedded objects', () => {
     expect(
       listSchemaProblems({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, { any: 1 }),
     ).toEqual([])
@@ -86,13 +86,13 @@ describe('a value against the schema of a CRD', () => {
     '(?=a)',
     '[[:alpha:]]',
     '((',
-  ])('is not held to %s, which takes long or is of Go alone', (pattern) => {
+  ])('may violate %s, which is expensive or valid only in Go', (pattern) => {
     const started = performance.now()
     expect(listSchemaProblems({ type: 'string', pattern }, `${'a'.repeat(60)}!`)).toEqual([])
     expect(performance.now() - started).toBeLessThan(1000)
   })
 
-  test('does not take for ever where a schema asks again and again', () => {
+  test('is checked in limited time against deeply nested alternatives', () => {
     let schema: Json = { type: 'integer' }
     for (let depth = 0; depth < 60; depth++) schema = { anyOf: [schema, schema] }
     expect(listSchemaProblems(schema, 'x').length).toBeGreaterThanOrEqual(0)

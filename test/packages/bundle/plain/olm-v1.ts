@@ -1,10 +1,10 @@
-// OLM v1 itself, as a program that answers about bundles and upgrades: built of test/bundle/plain/olm-v1, where that was
-// done. And what "equal" means between its objects and ours.
+// OLM v1 as a program that renders bundles and checks upgrades, if it was built from test/bundle/plain/olm-v1, and the
+// comparison of its objects with ours.
 import { spawnSync } from 'node:child_process'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import type { PlainManifestRenderOptions } from '../../../../packages/bundle/src/plain/rendering.ts'
 
-/** How to build it: `go build -o DIRECTORY/olm-v1-answers .` in the module's folder. */
+/** Built with `go build -o DIRECTORY/olm-v1-answers .` in the folder of the module. */
 export const olmV1Program = 'olm-v1-answers'
 
 export type OlmV1Request =
@@ -31,8 +31,8 @@ export function queryOlmV1(questions: readonly OlmV1Request[]): readonly OlmV1Re
 }
 
 /**
- * Where two values differ, as a path; undefined where they mean the same to Kubernetes. Go prints structs that are empty,
- * and leaves out fields that are: what is nothing on one side may be absent on the other.
+ * The path at which two values differ, or undefined if they are equivalent in Kubernetes. Go prints structs that are empty,
+ * and omits fields that are empty, so an empty value on one side may be absent on the other.
  */
 export function findJsonDifference(
   ours: Json | undefined,
@@ -53,9 +53,9 @@ export function findJsonDifference(
     }
     return undefined
   }
-  // A quantity that is no pointer is printed where it is zero; there is one such in a pod.
+  // Go prints a zero quantity that is not a pointer, of which a pod has one.
   if (ours === undefined && theirs === '0' && path.endsWith('.resourceFieldRef.divisor')) return undefined
-  // What Go leaves out where it is 0 or false is left out by us, too.
+  // Fields that Go omits if they are 0 or false are omitted by us, too.
   if (isNullOrUndefined(theirs) && (ours === 0 || ours === false))
     return `${path}: ours ${formatJsonExcerpt(ours)}, theirs ${formatJsonExcerpt(theirs)}`
   if (
@@ -86,7 +86,7 @@ function formatJsonExcerpt(value: Json | undefined): string {
   return JSON.stringify(value)?.slice(0, 200) ?? 'absent'
 }
 
-/** Objects in an order that does not depend on what Go leaves to chance. */
+/** Sorts objects in an order that does not depend on the random map order of Go. */
 export function sortKubernetesObjects(objects: readonly Json[]): readonly Json[] {
   const key = (object: Json) => {
     const { kind = '', metadata = {} } = isJsonObject(object) ? object : {}

@@ -1,4 +1,4 @@
-// CustomResourceDefinitions of random schemas, alike enough for their differences to be few.
+// CustomResourceDefinitions with random schemas that differ in only a few fields.
 import fc from '../../../seeded.ts'
 import type { JsonObject } from '../../../../packages/bundle/src/fields.ts'
 
@@ -25,7 +25,7 @@ const leafSchemaArbitrary = fc.record(
   },
   { requiredKeys: ['type'] },
 )
-/** Most properties have little to say. */
+/** Most properties have few fields. */
 const propertySchemaArbitrary = fc.oneof(fc.constant({ type: 'string' }), leafSchemaArbitrary)
 
 const schemaArbitrary = fc
@@ -44,7 +44,7 @@ const createCrdVersionArbitrary = (name: string) =>
     schema: { openAPIV3Schema },
   }))
 
-/** It stores `v1`, where it has that. */
+/** The storage version is `v1` if it exists. */
 export const crdArbitrary: fc.Arbitrary<JsonObject> = fc
   .record({
     versions: fc

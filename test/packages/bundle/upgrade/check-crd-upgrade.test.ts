@@ -52,7 +52,7 @@ test.each<[claim: string, before: Json, after: Json, message: string]>([
   ['a new required field', {}, { required: ['x'] }, 'required: new required fields: [x]'],
   ['a lower maximum', { maxLength: 5 }, { maxLength: 4 }, 'maxLength: maximum decreased : 5 -> 4'],
   ['another default', { default: 1 }, { default: 2 }, 'default: default value changed : "1" -> "2"'],
-  ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
+  ['an unknown field', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
 ])('%s breaks an upgrade', (_claim, before, after, message) => {
   expect(findCrdUpgradeProblems(bundleWith(createVersion(before)), bundleWith(createVersion(after)))).toEqual(
     [`v1: ^.f: ${message}`],
@@ -72,7 +72,7 @@ test('descriptions may change, and enums may grow', () => {
   ).toEqual([])
 })
 
-test('a definition, a stored version, a served version and a scope are missed', () => {
+test('a removed CRD, stored version, or served version, and a changed scope break an upgrade', () => {
   const before = bundleWith([...createVersion(), { name: 'v1alpha1' }])
   expect(findCrdUpgradeProblems(before, bundleWith([]))).toHaveLength(1)
   expect(findCrdUpgradeProblems(before, bundleWith(createVersion()))).toEqual([
@@ -86,7 +86,7 @@ test('a definition, a stored version, a served version and a scope are missed', 
   ).toEqual(['scope: scope changed : "Namespaced" -> "Cluster"'])
 })
 
-test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
+test('versions served together must be compatible, unless a webhook of the bundle converts them', () => {
   const next = [...createVersion(), { name: 'v2', field: { type: 'integer' } }]
   expect(findCrdUpgradeProblems(bundleWith(createVersion()), bundleWith(next))).toEqual([
     'v1 -> v2: ^.f: type: type changed : "string" -> "integer"',
@@ -100,11 +100,11 @@ test('versions beside one another must agree, unless a webhook of the bundle con
     },
   ]
   expect(findCrdUpgradeProblems(bundleWith(createVersion()), bundleWith(next, { webhooks }))).toEqual([])
-  // Where they never agreed, the upgrade changes nothing.
+  // If they were incompatible before, the upgrade changes nothing.
   expect(findCrdUpgradeProblems(bundleWith(next), bundleWith(next))).toEqual([])
 })
 
-test('versions are in the order of Kubernetes', () => {
+test('versions are sorted as in Kubernetes', () => {
   const names = ['foo', 'v1', 'v1alpha1', 'v2', 'v1beta2', 'v1beta1', 'bar', 'v10']
   expect(names.toSorted(compareKubeApiVersions)).toEqual([
     'foo',

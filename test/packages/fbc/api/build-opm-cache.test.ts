@@ -1,4 +1,4 @@
-// The cache that opm would make, without opm: of ten catalogs with everything unusual, and what it cannot make.
+// The cache of opm, built without opm: for ten unusual catalogs, and for catalogs that opm rejects.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,13 +52,13 @@ describe('the cache of a catalog', () => {
     },
   )
 
-  test('may have a digest that begins with zeros', () => {
+  test('can have a digest that begins with zeros', () => {
     expect(cachedCatalogCases.some(({ digest }) => digest.startsWith('00'))).toBe(true)
   })
 
   const withOpm = findMissingProgram('opm') ? test.skip : test
   withOpm(
-    'is to the byte what opm makes, which is asked',
+    'is byte for byte the same as from opm',
     () => {
       for (const { why, files, digest } of cachedCatalogCases) {
         const theirs = writeCacheWithOpm(files)
@@ -83,8 +83,8 @@ describe('the cache of a catalog', () => {
       /expected at most 1 property of type "olm.csv.metadata", found 2/,
     ],
     ['a slash in a channel', 'foo.v1.0.0', [], /contains a slash/, 'a/b'],
-    ['a name longer than a file’s may be', `foo.${'x'.repeat(250)}`, [], /longer than 255 bytes/],
-  ])('cannot be made with %s', (_why, name, metadata, error, channel = 'stable') => {
+    ['a name longer than a file name may be', `foo.${'x'.repeat(250)}`, [], /longer than 255 bytes/],
+  ])('cannot be built with %s', (_why, name, metadata, error, channel = 'stable') => {
     const properties = [
       { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } },
       ...metadata.map((value) => ({ type: 'olm.csv.metadata', value })),
@@ -100,7 +100,7 @@ describe('the cache of a catalog', () => {
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
   })
 
-  test('cannot be made of a custom schema that is no plain name', () => {
+  test('cannot be built from a custom schema that is not a plain name', () => {
     const result = buildOpmCache(readCatalogBlobs({ 'a.json': '{"schema":"../x"}' }))
     expect(result).toMatchObject({ ok: false, error: expect.stringContaining('invalid schema "../x"') })
   })
@@ -122,7 +122,7 @@ function writeCacheWithOpm(files: CatalogFiles): {
     }
     chmodSync(root, 0o755)
     mkdirSync(join(folder, 'c', 'cache'), { recursive: true })
-    // As opm makes it where it is not there.
+    // The mode with which opm creates the directory.
     chmodSync(join(folder, 'c', 'cache'), 0o750)
     writeFileSync(join(folder, 'c', 'digest'), '')
     const run = spawnSync(

@@ -1,4 +1,4 @@
-// opm's cache written without opm: beside opm itself where it is there, and by what is known of it where it is not.
+// The cache of opm, built without opm. It is compared with opm if that is installed, and otherwise with recorded behavior.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ function createPackageYaml(properties: readonly string[], names: PackageYamlName
 `
 }
 
-/** Manifests of which opm's reader of YAML thinks otherwise than a reader of JSON, by package. */
+/** Manifests that opm's YAML parser reads differently than a JSON parser, by package. */
 const unusualBundleProperties: Readonly<Record<string, readonly string[]>> = {
   flow: [formatBundleObjectProperty(`{kind: ${csvKind}}`)],
   'half-flow': [formatBundleObjectProperty(`{kind: ${csvKind}`)],
@@ -86,10 +86,10 @@ const testIfOpmInstalled = findMissingProgram('opm') === undefined ? test : test
 describe('the cache', () => {
   const cache = buildOpmCacheFilesByPath(unusualCatalogFiles)
 
-  testIfOpmInstalled('is that of opm, file for file and byte for byte', () => {
+  testIfOpmInstalled('is the same as from opm, file for file and byte for byte', () => {
     const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
     try {
-      // opm keeps to the format that it finds.
+      // opm uses the format of an existing cache.
       mkdirSync(join(dir, 'kept/cache'), { recursive: true })
       writeFileSync(join(dir, 'kept/digest'), 'old')
       for (const [path, text] of Object.entries(unusualCatalogFiles)) {
@@ -100,9 +100,9 @@ describe('the cache', () => {
         ...['serve', join(dir, 'catalog'), '--cache-dir', join(dir, 'kept'), '--cache-only'],
         ...['--cache-enforce-integrity=false', '--termination-log', join(dir, 'log')],
       ])
-      expect({ status: run.status, said: run.status === 0 ? '' : run.stderr.toString() }).toEqual({
+      expect({ status: run.status, stderr: run.status === 0 ? '' : run.stderr.toString() }).toEqual({
         status: 0,
-        said: '',
+        stderr: '',
       })
       const theirs = join(dir, 'kept/cache')
       const paths = readdirSync(theirs, { recursive: true, encoding: 'utf8' })
@@ -147,7 +147,7 @@ describe('the cache', () => {
     )
   })
 
-  test('has the ClusterServiceVersion only where a reader of YAML finds one', () => {
+  test('has the ClusterServiceVersion only if a YAML parser finds one', () => {
     const found = Object.keys(unusualBundleProperties).map((name) => {
       const { csvJson = '' } = JSON.parse(decodeCacheFile(cache.get(`${name}_c_${name}.v1.json`))) as {
         csvJson?: string
@@ -166,19 +166,19 @@ describe('the cache', () => {
     })
   })
 
-  test('has an escape where a manifest has a byte that is no text', () => {
+  test('has an escape for a manifest byte that is not UTF-8', () => {
     expect(decodeCacheFile(cache.get('broken_c_broken.v1.json'))).toContain(
       String.raw`\"a\": \"\ufffd\ufffd\"`,
     )
   })
 
-  test('fills a map on that is written in two spellings', () => {
+  test('merges maps under two spellings of a key', () => {
     expect(decodeCacheFile(cache.get('spellings_c_spellings.v1.json'))).toContain(
       String.raw`\"annotations\":{\"a\":\"x\",\"b\":\"w\",\"c\":\"z\"}`,
     )
   })
 
-  test('tells an icon without data from one without bytes, but for the CSV', () => {
+  test('distinguishes an icon without data from an empty one, except in the CSV', () => {
     const index = JSON.parse(decodeCacheFile(cache.get('packages.json'))) as Record<string, { icon: unknown }>
     expect(index['spellings']?.icon).toEqual({ base64data: null, mediatype: 'image/png' })
     expect(decodeCacheFile(cache.get('spellings_c_spellings.v1.json'))).toContain(
@@ -186,19 +186,19 @@ describe('the cache', () => {
     )
   })
 
-  test('has the same piece twice where a CSV is among the objects', () => {
+  test('shares the bytes of a CSV that is also among the objects', () => {
     const metadata = `{type: olm.csv.metadata, value: {description: "${'long '.repeat(100)}"}}`
     const files = buildOpmCacheFilesByPath({ 'catalog.yaml': createPackageYaml([metadata]) })
     // The CSV, and the list of the objects with the same CSV in it.
-    const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
-      (piece) => getByteChunkTreeLength(piece) > 400,
+    const [csvBytes, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
+      (chunks) => getByteChunkTreeLength(chunks) > 400,
     )
     expect(objects).toHaveLength(3)
-    expect(objects).toContain(csvPiece)
+    expect(objects).toContain(csvBytes)
   })
 })
 
-describe('opm makes no cache of a catalog', () => {
+describe('opm builds no cache of a catalog', () => {
   const cases: readonly (readonly [what: string, text: string, error: string])[] = [
     [
       'with two olm.csv.metadata in a bundle',
@@ -216,17 +216,17 @@ describe('opm makes no cache of a catalog', () => {
       'the name contains a NUL character',
     ],
     [
-      'whose names are too long together, in bytes',
+      'whose names together are too long, in bytes',
       createPackageYaml([], { bundle: 'ü'.repeat(124) }),
       'the name is longer than 255 bytes',
     ],
     [
-      'two bundles of which have one file',
+      'with two bundles that use the same file name',
       createPackageYaml([], { channel: 'x_c' }) + createPackageYaml([], { package: 'p_x' }),
       'another bundle uses the same file name',
     ],
     [
-      'with a custom blob whose package is no plain name',
+      'with a custom blob whose package is not a plain name',
       `${createPackageYaml([])}---\n{schema: custom, package: ../p}\n`,
       'invalid custom schema meta: invalid packageName "../p": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
     ],

@@ -1,4 +1,4 @@
-// Ten small catalogs with what is unusual in a cache, and the digests that opm v1.73.0 gives them (files 0644, directories 0755).
+// Ten small catalogs with unusual content for a cache, and the digests by opm v1.73.0 (files 0644, directories 0755).
 
 export interface CachedCatalogCase {
   readonly why: string

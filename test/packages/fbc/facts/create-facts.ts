@@ -1,4 +1,4 @@
-// Builds catalog facts for tests: shows what matters, fills in the rest. Places count up, so each blob has its own line.
+// Builds catalog facts for tests from the relevant fields. Positions count up, so each blob has another line.
 import type {
   BundleBlob,
   Catalog,
@@ -51,7 +51,7 @@ export function parseChannelEntry(text: string, atLine = 1): ChannelEntry {
   }
 }
 
-/** A sound bundle of package foo: `aBundle('foo.v1', '1.0.0')`. */
+/** A valid bundle of package foo: `aBundle('foo.v1', '1.0.0')`. */
 export function createBundleBlob(name: string, version: string, facts: Partial<BundleBlob> = {}): BundleBlob {
   const at = createNextBlobLocation()
   return {
@@ -104,7 +104,7 @@ export function createCatalog(facts: Partial<Catalog> = {}): Catalog {
   }
 }
 
-/** A catalog of package foo with one channel, `stable`, and a sound bundle for each entry. */
+/** A catalog of package foo with one channel, `stable`, and a valid bundle for each entry. */
 export function createCatalogWithChannel(entries: readonly string[], more: Partial<Catalog> = {}): Catalog {
   const channel = createChannelBlob(entries)
   return createCatalog({

@@ -4,14 +4,14 @@ import { parsedCatalogFileVersion } from '../../../../packages/fbc/src/facts/cat
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { renderedYamlDocuments } from '../go/fast/mutated-documents.ts'
 
-/** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
+/** The digest of the sample facts by version. If it differs, the facts have changed: increase the version, add a line. */
 const parsedCatalogFileDigestByVersion: Readonly<Record<number, string>> = {
   1: '8352d6ec006a85a7',
-  // The sample's facts are the same; places of odd files (huge numbers, lost last lines) are not.
+  // Only positions in unusual files changed (huge numbers, lost last lines), which the sample does not contain.
   2: '8352d6ec006a85a7',
-  // Here too: words about odd keys and numbers, and the identity of a bundle behind junk, are not.
+  // Only messages about unusual keys and numbers, and the identity of a bundle after a large value, changed.
   3: '8352d6ec006a85a7',
-  // Words of two rules about files that are not part of the catalog.
+  // The wording of two rules about files that are not part of the catalog.
   4: '756ebe104d5eb800',
   // The wording of the rules about files.
   5: '1e6d43df723831ab',
@@ -19,10 +19,10 @@ const parsedCatalogFileDigestByVersion: Readonly<Record<number, string>> = {
   6: '8f292616af8e1cc9',
 }
 
-test('facts that come out differently have another version, so that no cache serves the old ones', () => {
-  const odd =
+test('changed facts require a new version, so that no cache returns old ones', () => {
+  const unusual =
     'nam: foo\nschema: olm.package\nname: foo\ndescription: 4.10\n---\nschema: x\nschema: y\n---\na: [\n'
-  const facts = [renderedYamlDocuments.join(''), odd].map((text) =>
+  const facts = [renderedYamlDocuments.join(''), unusual].map((text) =>
     parseCatalogFile(new TextEncoder().encode(text)),
   )
   const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16)

@@ -5,9 +5,9 @@ test.each([
   ['aGk=', 'hi'],
   ['aG\r\nk=\n', 'hi'],
   ['', ''],
-  // Bits behind the last byte are not looked at.
+  // Bits after the last byte are ignored.
   ['aGl=', 'hi'],
-])('%j is %j', (text, decoded) => {
+])('%j is decoded to %j', (text, decoded) => {
   expect(Buffer.from(decodeBase64(text) as Uint8Array).toString()).toBe(decoded)
 })
 
@@ -22,6 +22,6 @@ test.each([
   ['Gk=\n"', 3],
   ['é', 0],
   ['aGké', 3],
-])('of %j Go complains about byte %d', (text, at) => {
+])('the error of Go for %j names byte %d', (text, at) => {
   expect(decodeBase64(text)).toBe(at)
 })

@@ -15,22 +15,22 @@ const textChunkArbitrary = fc.oneof(
   ),
 )
 
-test('pieces of any length and any letters come out joined', () => {
+test('chunks of any length and any characters are joined', () => {
   const builder = new TextBuilder()
   fc.assert(
-    fc.property(fc.array(textChunkArbitrary, { maxLength: 200 }), (pieces) => {
-      for (const one of pieces) {
+    fc.property(fc.array(textChunkArbitrary, { maxLength: 200 }), (chunks) => {
+      for (const one of chunks) {
         if (one.length === 1) builder.addUnit(one.charCodeAt(0))
         else builder.add(`<${one}>`, 1, one.length + 1)
       }
-      expect(builder.isEmpty).toBe(pieces.join('') === '')
-      expect(builder.take()).toBe(pieces.join(''))
+      expect(builder.isEmpty).toBe(chunks.join('') === '')
+      expect(builder.take()).toBe(chunks.join(''))
       expect(builder.isEmpty).toBe(true)
     }),
   )
 })
 
-test('what was added is forgotten when it is cleared', () => {
+test('clearing removes everything that was added', () => {
   const builder = new TextBuilder()
   builder.add('x'.repeat(1000))
   builder.addUnit(0x61)
@@ -39,7 +39,7 @@ test('what was added is forgotten when it is cleared', () => {
   expect(builder.take()).toBe('b')
 })
 
-test('millions of letters, one at a time, are one text', () => {
+test('millions of characters, added one at a time, are one string', () => {
   const builder = new TextBuilder()
   for (let at = 0; at < 3_000_000; at++) builder.addUnit(at === 2_000_000 ? 0x20ac : 0x61)
   const text = builder.take()

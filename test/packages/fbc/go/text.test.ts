@@ -8,7 +8,7 @@ import {
 import { parseReleaseIdentifiers } from '../../../../packages/fbc/src/versions/version.ts'
 import { getJsonStringField } from '../../../../packages/fbc/src/go/json/json.ts'
 
-describe('text in the manner of Go', () => {
+describe('text as in Go', () => {
   test.each([
     ['plain', '"plain"'],
     ['a"b\\c', '"a\\"b\\\\c"'],
@@ -25,7 +25,7 @@ describe('text in the manner of Go', () => {
     expect(quoteLikeGo(text)).toBe(quoted)
   })
 
-  test('of a megabyte and more is quoted in part', () => {
+  test('of more than a megabyte is truncated when quoted', () => {
     expect(quoteLikeGo('x'.repeat(3_000_000))).toBe(`"${'x'.repeat(1 << 20)}…"`)
   })
 
@@ -40,10 +40,10 @@ test.each([
   ['Kelvin', 'kelvin'],
   ['İ', 'i'],
   ['ΑΣ', 'ασ'],
-  // Younger than Go's tables.
+  // Newer than the Unicode tables of Go.
   ['\u1c89', '\u1c89'],
-])('small letters of %s are %s, as Go makes them', (text, small) => {
-  expect(toLowerLikeGo(text)).toBe(small)
+])('the lowercase of %s is %s, as in Go', (text, lowercase) => {
+  expect(toLowerLikeGo(text)).toBe(lowercase)
 })
 
 test.each([
@@ -58,13 +58,13 @@ test.each([
     'invalid release "01..a_b": segment 0: Numeric PreRelease version must not contain leading zeroes "01"\n' +
       'segment 1: Prerelease is empty\nsegment 2: Invalid character(s) found in prerelease "a_b"',
   ],
-])('a release %s', (text, error) => {
+])('the release %s is valid or has an error: %j', (text, error) => {
   const parsed = parseReleaseIdentifiers(text)
   expect(parsed.ok ? undefined : parsed.error).toBe(error)
 })
 
 describe('a field of a JSON object', () => {
-  test('is found whatever its case, and the last spelling in byte order wins', () => {
+  test('is found regardless of case, and the last spelling in byte order wins', () => {
     expect(getJsonStringField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe(
       'c',
     )
@@ -72,7 +72,7 @@ describe('a field of a JSON object', () => {
     expect(getJsonStringField({ version: '1', zversion: '2' }, 'version')).toBe('1')
   })
 
-  test('that is null leaves what an earlier spelling said', () => {
+  test('that is null does not replace an earlier spelling', () => {
     expect(getJsonStringField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
     expect(getJsonStringField(null, 'version')).toBe('')
   })

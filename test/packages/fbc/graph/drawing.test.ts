@@ -47,7 +47,7 @@ describe('a package', () => {
       { from: [2], to: 1, kind: 'replaces', status: 'kept', count: 1 },
     ])
   })
-  test('never folds away a deprecated, skipping or oddly connected entry', () => {
+  test('never folds a deprecated or skipping entry, or one with unusual edges', () => {
     const entries = chain(60)
     entries[20] = { name: 'foo.v1.20.0', replaces: 'foo.v1.19.0', skips: ['foo.v1.3.0'] }
     const drawing = drawGraph(
@@ -61,7 +61,7 @@ describe('a package', () => {
     expect(shown).toEqual(expect.arrayContaining(['1.59.0', '1.40.0', '1.20.0', '1.3.0', '1.0.0']))
     expect(drawing.channels[0]?.rows.flatMap(({ names }) => names).length).toBe(60)
   })
-  test('small enough for a screen is not folded, and its channels stand in natural order', () => {
+  test('that fits on a screen is not folded, and its channels are in natural order', () => {
     const drawing = drawGraph(
       buildChannelBlob('v1.10', 'foo', chain(20)),
       buildChannelBlob('v1.9', 'foo', chain(2)),
@@ -72,7 +72,7 @@ describe('a package', () => {
       ['v1.10', 20],
     ])
   })
-  test('that has no head in a channel, or several, shows it', () => {
+  test('with no head in a channel, or several, shows this', () => {
     const [none, two] = drawGraph(
       buildChannelBlob('a', 'foo', ['x < y', 'y < x']),
       buildChannelBlob('b', 'foo', ['x', 'y']),
@@ -81,7 +81,7 @@ describe('a package', () => {
     expect(two?.badges).toEqual(['several heads'])
     expect(formatGraphRowLabels(two)).toEqual(['y kept head', 'x kept head'])
   })
-  test('has low channels below one another where there is room beside a high one, in their order', () => {
+  test('has short channels below one another, next to a tall one, in their order', () => {
     const svg = drawSvg(
       drawGraph(
         buildChannelBlob('a', 'foo', chain(20)),
@@ -99,7 +99,7 @@ describe('a package', () => {
     expect(c?.[0]).toBe(b?.[0])
     expect(c?.[1]).toBeGreaterThan(b?.[1] ?? Infinity)
   })
-  test('shows what is replaced outside its channel', () => {
+  test('shows a replaced entry that is not in the channel', () => {
     const drawing = drawGraph(stable(['foo.v1.1.0 < foo.v1.0.0']), ...bundles(2))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
       '1.1.0 kept head',
@@ -108,9 +108,9 @@ describe('a package', () => {
   })
 })
 
-describe('a difference', () => {
+describe('a diff', () => {
   const before = buildGraph(stable(chain(100)), buildChannelBlob('old', 'foo', chain(3)), ...bundles(100))
-  test('shows what was added, both heads, and one folded row for the rest', () => {
+  test('shows added entries, both heads, and one folded row for the rest', () => {
     const after = buildGraph(stable(chain(101)), buildChannelBlob('old', 'foo', chain(3)), ...bundles(101))
     const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
@@ -123,7 +123,7 @@ describe('a difference', () => {
       [2, 'kept'],
     ])
   })
-  test('shows what was removed, and the edge that lost its end', () => {
+  test('shows removed entries and their edges', () => {
     const entries = chain(100).filter(({ name }) => name !== 'foo.v1.50.0')
     const drawing = drawPackageDiff(before, buildGraph(stable(entries), ...bundles(100)))
     const [old, kept] = drawing.channels
@@ -131,7 +131,7 @@ describe('a difference', () => {
     expect(kept?.rows.find(({ label }) => label === '1.50.0')).toMatchObject({ status: 'removed' })
     expect(kept?.links.filter(({ status }) => status === 'removed').length).toBe(1)
   })
-  test('tells in one note that a new head skips eighty versions', () => {
+  test('has one note for a new head that skips eighty versions', () => {
     const entries = [
       ...chain(100),
       {
@@ -147,7 +147,7 @@ describe('a difference', () => {
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
     expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
   })
-  test('marks what is deprecated or the default from now on, and what is so no longer', () => {
+  test('marks new and former deprecations and default channels', () => {
     const all = [stable(chain(100)), ...bundles(100)]
     const old = buildGraph(...all, buildDeprecationsBlob('foo', [['olm.bundle', 'foo.v1.3.0', 'x']]))
     const drawing = drawPackageDiff(
@@ -173,7 +173,7 @@ describe('a difference', () => {
     )
     expect(drawPackageDiff(old, moved).channels[0]?.badges).toEqual(['was default'])
   })
-  test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
+  test('shows a changed skipRange even if it covers no entry of the catalog', () => {
     const only = (skipRange: string) =>
       buildGraph(stable([{ name: 'foo.v1.9.0', skipRange }]), ...bundles(10))
     const drawing = drawPackageDiff(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
@@ -186,26 +186,26 @@ describe('a difference', () => {
       { text: 'range >=1.0.0 <1.9.0', status: 'kept' },
     ])
   })
-  test('counts the entries that a channel has, and those that it had', () => {
+  test('counts the entries of a channel before and after', () => {
     const [channels] = drawPackageDiff(
       before,
       buildGraph(stable(['foo.v1.100.0']), ...bundles(101)),
     ).channels.filter(({ name }) => name === 'stable')
     expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
-  test('of nothing is empty', () => {
+  test('of identical packages is empty', () => {
     expect(drawPackageDiff(before, before)).toMatchObject({ channels: [], unchanged: 2 })
     expect(drawPackageDiff(undefined, undefined).channels).toEqual([])
     expect(drawMermaid([drawPackageDiff(before, before)])).toBeUndefined()
   })
 })
 
-describe('names of others', () => {
+describe('untrusted names', () => {
   const evil = '"]\n```\n<script>alert(1)</script>&`@all` %% ;click x "javascript:y" #quot;\u202e'
   const drawing = drawGraph(
     buildChannelBlob(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`]),
   )
-  test('cannot leave their quotes in Mermaid', () => {
+  test('stay within their quotes in Mermaid', () => {
     const text = drawMermaid([drawing]) ?? ''
     expect(text).not.toMatch(/[`@<>;](?!br\/>|\n|$)(?<!#\d+;|<br\/>|-->|--.*>)/)
     for (const line of text.split('\n')) expect(line.split('"').length % 2).toBe(1)
@@ -213,7 +213,7 @@ describe('names of others', () => {
     expect(text).not.toContain('```')
     expect(text).not.toContain('\u202e')
   })
-  test('are text in SVG', () => {
+  test('are escaped in SVG', () => {
     const svg = drawSvg(drawing)
     expect(svg).not.toContain('<script')
     expect(svg).not.toContain('\u202e')
@@ -228,7 +228,7 @@ test('a change that is too large for Mermaid is shortened, with the number of om
   expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
 })
 
-test('the same drawing gives the same bytes, and every tag is closed', () => {
+test('a drawing is rendered to the same bytes each time, with every tag closed', () => {
   const one = () => drawSvg(drawGraph(stable(chain(40)), ...bundles(40)))
   expect(one()).toBe(one())
   const open = [...one().matchAll(/<([a-z]+)[^>]*?(\/?)>|<\/([a-z]+)>/g)].reduce(
@@ -238,7 +238,7 @@ test('the same drawing gives the same bytes, and every tag is closed', () => {
   expect(open).toBe(0)
 })
 
-test('names of letters that Mermaid must not see stay below the size that GitHub draws', () => {
+test('names of characters that Mermaid needs escaped stay below the size limit of GitHub', () => {
   const names = Array.from({ length: 400 }, (_, n) => `${n}-${'\u{1f600}'.repeat(80)}`)
   const channels = names.map((name) => buildChannelBlob(name, 'foo', [name]))
   const text = drawMermaid([drawGraph(...channels)]) ?? ''
@@ -248,7 +248,7 @@ test('names of letters that Mermaid must not see stay below the size that GitHub
   expect(empty.length).toBeLessThan(50_000)
 })
 
-test('a picture of more channels and entries than anyone has is drawn', () => {
+test('a hundred thousand channels and entries are drawn', () => {
   const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'kept' } as const
   const every = Array.from({ length: 150_000 }, (_, at) => at)
   const channels = every.map((at): DrawnChannel => ({

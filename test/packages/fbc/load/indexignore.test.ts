@@ -1,4 +1,4 @@
-// .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
+// .indexignore as opm v1.73 reads it, which differs from .gitignore.
 import { describe, expect, test } from '@jest/globals'
 import {
   decodeIgnoreFile,
@@ -6,7 +6,7 @@ import {
   selectCatalogFilesInTree,
 } from '../../../../packages/fbc/src/load/select-files.ts'
 
-/** Whether `path` is left out under the ignore files given by path. */
+/** Whether the ignore files, given by path, exclude `path`. */
 function isPathIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
   const paths = [path, ...Object.keys(ignoreFiles)]
   return selectCatalogFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
@@ -43,12 +43,12 @@ test.each([
 })
 
 describe('among several patterns', () => {
-  test('the last that matches decides, and directories are never pruned', () => {
+  test('the last match applies, and directories are never pruned', () => {
     expect(isPathIgnored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
     expect(isPathIgnored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
   })
 
-  test('a deeper file comes later, unless its directory sorts before .indexignore', () => {
+  test('the file of a subdirectory applies later, unless the directory sorts before .indexignore', () => {
     expect(isPathIgnored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
     expect(isPathIgnored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
   })
@@ -68,12 +68,12 @@ test('a line of 65536 bytes cannot be read', () => {
   })
 })
 
-test('files come in the order of a walk, by bytes in each directory', () => {
+test('files are in the order of a directory walk, by bytes in each directory', () => {
   const { files } = selectCatalogFiles(['b', 'a/z', 'a.b', 'a-b/c', 'B'], new Map())
   expect(files).toEqual(['B', 'a/z', 'a-b/c', 'a.b', 'b'])
 })
 
-test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () => {
+test('a character class with bytes that are not UTF-8 is malformed, and matches nothing', () => {
   const text = (bytes: number[]) => decodeIgnoreFile(Uint8Array.from(bytes))
   const set = (byte: number) => text([0x5b, byte, 0x30, 0x2d, 0x39, 0x5d])
   expect(isPathIgnored('5', { '.indexignore': set(0x2d) })).toBe(false)
@@ -83,7 +83,7 @@ test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () 
   expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
 })
 
-test('an ignore file of an image is decoded like one on disk, with its byte order mark', () => {
+test('the byte order mark of an ignore file in an image is part of its first pattern, as on disk', () => {
   const tree = new Map([
     ['.indexignore', Uint8Array.from([0xef, 0xbb, 0xbf, 0x78])],
     ['x', new Uint8Array()],

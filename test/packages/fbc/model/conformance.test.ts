@@ -1,4 +1,4 @@
-// opm's recorded verdicts, every one of them, against ours: from the files on disk to the message.
+// Every recorded verdict of opm is compared with ours, from the files on disk to the message.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ interface OpmValidateRecording {
   readonly messages?: readonly string[]
 }
 
-/** The Kelvin sign and the dotted capital I: Go's lower case differs from ours, the verdict does not. */
+/** The Kelvin sign and the dotted capital I: the lowercase in the message differs from Go, but the verdict does not. */
 const caseFoldingRecordingIds = new Set(['pull-specs/k-io-x-065', 'pull-specs/i-io-x-067'])
 
 const opmRecordingsPath = findSharedPath('conformance', 'opm-validate.jsonl')
@@ -45,12 +45,12 @@ describeIfRecordingsExist('the recorded verdicts of opm v1.73', () => {
   })
   afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-  test('are ours, on every record', () => {
+  test('are the same as ours', () => {
     const differing = records.filter((record) => results.get(record.id)?.passed !== record.passed)
     expect(differing.map((record) => record.id)).toEqual([])
   })
 
-  test('come with the same text, siblings in any order', () => {
+  test('have the same message, except for the order of siblings', () => {
     const differing = records.filter(({ id, message, messages }) => {
       const wanted = message === null ? (messages ?? []) : [message]
       const ours = normalizeOpmMessage(results.get(id)?.message ?? '')
@@ -93,7 +93,7 @@ function writeRecordedFiles(dir: string, files: OpmValidateRecording['files']): 
   }
 }
 
-/** A tree of errors with its siblings sorted; other texts as they are. */
+/** Sorts the siblings of an error tree, and leaves other messages unchanged. */
 function normalizeOpmMessage(message: string): string {
   if (!message.startsWith('invalid index')) return message
   interface Node {

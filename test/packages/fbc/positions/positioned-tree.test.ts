@@ -21,7 +21,7 @@ import { fuzzSeed } from '../../../seeded.ts'
 
 const textEncoder = new TextEncoder()
 
-/** As regular as what opm renders, but with wide characters at the ends of lines, lists in lists, long texts, comments. */
+/** Like the output of opm, but with wide characters at the ends of lines, nested lists, long strings, and comments. */
 const wideCharacterYaml = [
   `---
 schema: olm.channel
@@ -58,7 +58,7 @@ last: |-
 `,
 ]
 
-/** What the fast reader hands over, at least as long as nothing that it stumbles over is cut out. */
+/** Documents that the fast reader leaves to the exact one, unless a mutation removes the reason. */
 const slowPathYamlDocuments = [
   `schema: olm.channel
 name: voilà # à la carte
@@ -83,7 +83,7 @@ merged:
 
 const wideCharacterJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
 
-/** All places where a value or a key begins, as things and as keys, in the file's order. */
+/** All positions where a value or a key begins, as values and as keys, in file order. */
 function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): LocationWithByteOffset[] {
   const locations: Location[] = []
   const add = (offset: number) => {
@@ -133,20 +133,20 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
     fast++
     if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
     const locations = findAllNodeLocations(wanted, bytes)
-    // Some of the places alone: what lies between them is not looked into.
+    // With only some of the positions, the parts between them are not searched.
     for (const some of [locations, locations.filter((_, index) => index % 7 === 3), locations.slice(-1)]) {
       const [left, right] = [formatEndPositions(found, some), formatEndPositions(wanted, some)]
       const at = left.findIndex((end, index) => end !== right[index])
       if (at >= 0)
         throw new Error(`${claim}: ${left[at]}, not ${right[at]}\n${new TextDecoder().decode(bytes)}`)
     }
-    // What begins nowhere in the exact tree begins nowhere in the fast one.
+    // Both trees have the same positions.
     expect(findAllNodeLocations(found, bytes)).toEqual(locations)
   }
   return fast
 }
 
-describe('the ends of all values and keys are the same by the fast reader and the exact one', () => {
+describe('the fast reader and the exact one find the same ends of values and keys', () => {
   test.each([
     [
       'of YAML',
@@ -162,7 +162,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
     expect(fast).toBeGreaterThan(100)
   })
 
-  test('whether the document comes alone, again, behind a comment, or with carriage returns', () => {
+  test('in a document that is alone, repeated, after a comment, or with carriage returns', () => {
     for (const text of [
       ...renderedYamlDocuments,
       ...wideCharacterYaml,
@@ -174,13 +174,13 @@ describe('the ends of all values and keys are the same by the fast reader and th
         compareEndPositions(textEncoder.encode(whole), 'not damaged')
   })
 
-  test('behind an object of JSON, on its line or on the next', () => {
+  test('after a JSON object, on the same line or on the next', () => {
     for (const between of ['', ' ', '\n', '\n---\n', '\n\n  '])
       for (const text of ['b:\n- c: à\n  d: 1\n', '{"b": [{"c": "à"}]}\n'])
         compareEndPositions(textEncoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
   })
 
-  test('and what is as regular as what opm renders is read fast', () => {
+  test('and the fast reader reads documents like the output of opm', () => {
     for (const text of [
       ...renderedYamlDocuments,
       ...wideCharacterYaml,
@@ -191,7 +191,7 @@ describe('the ends of all values and keys are the same by the fast reader and th
   })
 })
 
-test('a text of many lines ends with its first line, whatever its last character', () => {
+test('a string of many lines ends with its first line, for any last character', () => {
   for (const text of ['voilà', 'Å', 'a\u00a0', '漢', '😀', 'b  '])
     for (const [open, close] of ['""', "''"]) {
       const bytes = textEncoder.encode(`p: ${open}${text}\n${'  à\n'.repeat(30)}  c${close}\n`)
@@ -207,7 +207,7 @@ test('a text of many lines ends with its first line, whatever its last character
     }
 })
 
-test('ten thousand findings about one text of half a megabyte count its columns once', () => {
+test('ten thousand findings about one string of half a megabyte count its columns once', () => {
   const bytes = textEncoder.encode(`schema: x\nname: ${'à'.repeat(250_000)}\n`)
   const tree = new PositionedTreeReader(bytes).read({ start: 0, end: bytes.length }, { line: 1, column: 1 })
   expect(tree?.isNested).toBe(true)

@@ -1,4 +1,4 @@
-// The file of a catalog once a bundle is released to it: all that is not the release stays as it was.
+// The catalog file after a bundle is released to it: everything except the release stays the same.
 import { describe, expect, test } from '@jest/globals'
 import {
   renderReleasedCatalog,
@@ -82,7 +82,7 @@ const upgradeEdgesAcrossChannels = {
 const upgradeEdgesWithinChannels = { ...upgradeEdgesAcrossChannels, 'stable-v0.2': [{ name: 'foo.v0.2.0' }] }
 
 describe('a semver template', () => {
-  test('whose catalog an older opm made keeps its edges within each channel', () => {
+  test('with a catalog by an older opm keeps the edges within each channel', () => {
     expect(renderCatalogWithNewRelease(createCatalogWithChannels(upgradeEdgesWithinChannels)).head).toEqual({
       name: 'foo.v0.2.1',
       skips: ['foo.v0.2.0'],
@@ -90,15 +90,15 @@ describe('a semver template', () => {
   })
 
   test.each([
-    ['the newest opm made', createCatalogWithChannels(upgradeEdgesAcrossChannels)],
+    ['by the newest opm', createCatalogWithChannels(upgradeEdgesAcrossChannels)],
     [
-      'people have edited',
+      'that people edited',
       createCatalogWithChannels({
         ...upgradeEdgesWithinChannels,
         'stable-v0.1': [{ name: 'foo.v0.1.0' }, { name: 'foo.v0.1.1' }],
       }),
     ],
-  ])('whose catalog %s gets its edges across channels', (_, bytesBefore) => {
+  ])('with a catalog %s gets edges across channels', (_, bytesBefore) => {
     expect(renderCatalogWithNewRelease(bytesBefore).head).toEqual({
       name: 'foo.v0.2.1',
       replaces: 'foo.v0.1.1',
@@ -109,7 +109,7 @@ describe('a semver template', () => {
   test.each([
     ['the newest opm', ['foo.v0.2.10', 'foo.v0.2.9'], ['foo.v0.2.10', 'foo.v0.2.11', 'foo.v0.2.9']],
     ['an older opm', ['foo.v0.2.9', 'foo.v0.2.10'], ['foo.v0.2.9', 'foo.v0.2.10', 'foo.v0.2.11']],
-  ])('whose catalog %s made lists what is skipped in its order', (_, skips, wanted) => {
+  ])('with a catalog by %s lists skipped bundles in its order', (_, skips, wanted) => {
     const versions = ['0.2.9', '0.2.10', '0.2.11']
     const [nine, ten] = versions.map((version) => ({ name: `foo.v${version}` }))
     if (!nine || !ten) throw new Error('there are none')
@@ -128,7 +128,7 @@ describe('a semver template', () => {
     expect(JSON.parse(/"skips": (\[[^\]]*])/.exec(text)?.[1] ?? '""')).toEqual(wanted)
   })
 
-  test('describes its package where the catalog did so before, and there alone', () => {
+  test('gets a package description only if the catalog had one before', () => {
     expect(
       renderCatalogWithNewRelease(createCatalogWithChannels(upgradeEdgesWithinChannels)).described,
     ).not.toHaveProperty('description')
@@ -139,7 +139,7 @@ describe('a semver template', () => {
     ).toMatchObject({ description: 'What foo does' })
   })
 
-  test('that names what no catalog has is not guessed at', () => {
+  test('with a bundle that is not in the catalog is an error', () => {
     const { 'stable-v0.1': _, ...without } = upgradeEdgesAcrossChannels
     expect(() => renderCatalogWithNewRelease(createCatalogWithChannels(without))).toThrow(
       `does not contain ${formatBundleImageReference('0.1.0')}`,

@@ -34,35 +34,35 @@ const versionRangeArbitrary = fc
   )
   .map((alternatives) => alternatives.join(' || '))
 
-describe('a ladder of versions', () => {
-  test('finds what looking at each version finds', () => {
+describe('the version index', () => {
+  test('finds the same version as a linear search', () => {
     fc.assert(
       fc.property(
         fc.array(versionArbitrary),
         versionRangeArbitrary,
         versionArbitrary,
         (texts, rangeText, middleText) => {
-          const ladder = new VersionIndex(texts, parseVersionOrThrow)
+          const index = new VersionIndex(texts, parseVersionOrThrow)
           const [queried, middle] = [parseVersionRangeOrThrow(rangeText), parseVersionOrThrow(middleText)]
           const inside = texts
             .filter((text) => isVersionInRange(parseVersionOrThrow(text), queried))
             .sort((a, b) => compareVersions(parseVersionOrThrow(a), parseVersionOrThrow(b)))
           const order = (text: string) => compareVersions(parseVersionOrThrow(text), middle)
-          expect(ladder.find(queried)).toBe(inside[0])
-          expect(ladder.find(queried, { olderThan: middle })).toBe(inside.find((text) => order(text) < 0))
-          expect(ladder.find(queried, { newerThan: middle })).toBe(inside.find((text) => order(text) > 0))
-          expect(ladder.countOlder(middle)).toBe(texts.filter((text) => order(text) < 0).length)
+          expect(index.find(queried)).toBe(inside[0])
+          expect(index.find(queried, { olderThan: middle })).toBe(inside.find((text) => order(text) < 0))
+          expect(index.find(queried, { newerThan: middle })).toBe(inside.find((text) => order(text) > 0))
+          expect(index.countOlder(middle)).toBe(texts.filter((text) => order(text) < 0).length)
         },
       ),
       { numRuns: 1000 },
     )
   })
 
-  test('leaves out what has no version', () => {
-    const ladder = new VersionIndex(['x', '1.0.0'], (text) =>
+  test('omits entries without a version', () => {
+    const index = new VersionIndex(['x', '1.0.0'], (text) =>
       text === 'x' ? undefined : parseVersionOrThrow(text),
     )
-    expect(ladder.find(parseVersionRangeOrThrow('>=0.0.0'))).toBe('1.0.0')
-    expect(ladder.length).toBe(1)
+    expect(index.find(parseVersionRangeOrThrow('>=0.0.0'))).toBe('1.0.0')
+    expect(index.length).toBe(1)
   })
 })

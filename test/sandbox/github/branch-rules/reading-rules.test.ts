@@ -1,4 +1,4 @@
-// Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
+// Permissions for reading the rules of a branch, and rulesets that administrators import through the REST API.
 import { describe, expect, test } from '@jest/globals'
 import type { Octokit } from '@octokit/rest'
 import { MergeRulesFixture, createStatusChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
@@ -42,7 +42,7 @@ describe('rulesets', () => {
     expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
 
-  test('are set by administrators alone', async () => {
+  test('can be created only by administrators', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
     const bob = githubFixture.client(github.tokenFor('bob'))
@@ -50,7 +50,7 @@ describe('rulesets', () => {
     await expect(octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
   })
 
-  test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
+  test('show their bypass list to administrators, and to others only whether they can bypass', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const app = mergeRulesFixture.createAppBypass('pull_request')
     const { id } = github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
@@ -65,19 +65,19 @@ describe('rulesets', () => {
     expect(list[0]).not.toHaveProperty('rules')
   })
 
-  test("of a person's repository take no app among those who bypass", async () => {
+  test("of a user's repository cannot let an app bypass them", async () => {
     const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
     const bob = githubFixture.client(github.tokenFor('bob'))
-    const asked = bob.rest.repos.createRepoRuleset({
+    const request = bob.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'x',
       enforcement: 'active',
       bypass_actors: [mergeRulesFixture.createAppBypass('always')],
     })
-    expect(await mergeRulesFixture.captureError(asked)).toMatchObject({ status: 422 })
+    expect(await mergeRulesFixture.captureError(request)).toMatchObject({ status: 422 })
   })
 
-  test('that the sandbox would not enforce are not taken', async () => {
+  test('that the sandbox does not enforce are rejected', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
     expect(() => github.addRules(it.full, [rule])).toThrow('Validation Failed')
@@ -89,7 +89,7 @@ describe('rulesets', () => {
     ['OrganizationAdmin', 1, 'maintainer'],
     ['User', undefined, 'bob'],
     ['RepositoryRole', 4, 'bob'],
-  ] as const)('spare a %s that they name', async (actor_type, role, login) => {
+  ] as const)('do not apply to a %s in the bypass list', async (actor_type, role, login) => {
     const it = await mergeRulesFixture.openMergeCase()
     const actor_id = role ?? github.account(login).id
     const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
@@ -100,7 +100,7 @@ describe('rulesets', () => {
 })
 
 describe('a branch', () => {
-  test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
+  test('is protected by rulesets and by classic protection, and only the latter has a summary', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const read = async (): Promise<unknown> =>
       (await octokit.rest.repos.getBranch(getMainBranchParams(it))).data
@@ -132,7 +132,7 @@ describe('a branch', () => {
     expect((await octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data).toEqual([])
   })
 
-  test('shows its classic protection to administrators and to apps with the permission', async () => {
+  test('shows its classic protection to administrators and apps with the permission', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
@@ -162,7 +162,7 @@ describe('a branch', () => {
     github.setPermissions(installation, before)
   })
 
-  test('tells in GraphQL what binds the reader', async () => {
+  test('has the rules that apply to the viewer in GraphQL', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const app = mergeRulesFixture.createAppBypass('always')
     github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
@@ -187,7 +187,7 @@ describe('a branch', () => {
     expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
   })
 
-  test('tells in GraphQL that who is among the classic pushers can push', async () => {
+  test('has viewerCanPush in GraphQL for accounts in the push allowlist', async () => {
     const it = await mergeRulesFixture.openMergeCase()
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } }
@@ -205,7 +205,7 @@ describe('a branch', () => {
   })
 })
 
-test('a repository tells how it merges to those who may write', async () => {
+test('a repository shows its merge methods only to accounts with write access', async () => {
   const it = await mergeRulesFixture.openMergeCase()
   github.allowMergeMethods(it.full, { merge: false })
   const { data } = await octokit.rest.repos.get(it.name)

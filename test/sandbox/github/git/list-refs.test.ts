@@ -1,4 +1,4 @@
-// Held against git's own upload-pack, which answers the same request from the same folder.
+// Compares the responses with those of git's upload-pack for the same request and folder.
 import { afterAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ for (const name of ['main', 'main-2', 'maintenance/a', 'other']) originRepositor
 originRepository.pull(7, first)
 originRepository.pull(70, first)
 originRepository.git(['pack-refs', '--all'])
-// One that stands elsewhere than where it was packed, one that is not packed, one that is gone.
+// A ref that moved after it was packed, one that is not packed, and a deleted one.
 originRepository.branch('main', originRepository.commit({ x: '2' }, [first]))
 originRepository.branch('main-3', first)
 originRepository.git(['update-ref', '-d', 'refs/heads/main-2'])
@@ -30,7 +30,7 @@ test.each([
   [['ref-prefix refs/heads/maintenance/']],
   [['ref-prefix refs/heads/nowhere']],
   [['ref-prefix refs/heads/m', 'ref-prefix refs/heads/main', 'ref-prefix refs/pull/70']],
-])('the answer to %j is git’s', async (asked) => {
+])('the response to %j is the same as from git', async (asked) => {
   const request = createLsRefsRequest(...asked)
   const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
     cwd: originRepository.directory,

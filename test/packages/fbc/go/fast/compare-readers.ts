@@ -1,4 +1,4 @@
-// Reads a file both ways and returns the first difference in the facts or in a tree of the fast reader.
+// Reads a file with both readers, and returns the first difference in the facts or in a tree of the fast reader.
 import { FastJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
 import { FastYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import {
@@ -15,7 +15,7 @@ import { readYaml } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 export interface ReaderComparison {
   readonly documents: number
-  /** How many of them the fast reader read without the exact reader. */
+  /** The number of documents that the fast reader read without the exact reader. */
   readonly fast: number
   readonly difference?: string
 }

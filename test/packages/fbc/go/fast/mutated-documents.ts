@@ -1,8 +1,8 @@
-// Catalog documents, damaged at random but repeatably: what the fast readers must read exactly as the exact ones do.
+// Catalog documents with random but reproducible damage, which the fast readers must read exactly like the exact ones.
 import { parseWritableCatalog } from '../../../../../packages/fbc/src/write/writable-catalog.ts'
 import { formatCatalogJson } from '../../../../../packages/fbc/src/write/format-json.ts'
 
-/** A small generator of random numbers (mulberry32), so that a seed tells the whole run. */
+/** A small random number generator (mulberry32), so that a seed reproduces an entire run. */
 export class SeededRandom {
   private state: number
 
@@ -10,7 +10,7 @@ export class SeededRandom {
     this.state = seed >>> 0
   }
 
-  /** A whole number from 0 up to, but without, `limit`. */
+  /** An integer from 0 to `limit`, exclusive. */
   below(limit: number): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1)
@@ -26,7 +26,7 @@ export class SeededRandom {
 const configMapJson =
   '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a-b","labels":{"name":"x"}},"data":{"a":"\\n"}}'
 
-/** As opm renders, with every style of scalar that it uses. */
+/** In the format of `opm render`, with every style of scalar that it uses. */
 export const renderedYamlDocuments = [
   `---
 defaultChannel: stable
@@ -180,7 +180,7 @@ schema: olm.deprecations
 `,
 ] as const
 
-/** The same catalog as `opm render -o json` prints it, an object each. */
+/** The same catalog in the format of `opm render -o json`, one object per blob. */
 export const renderedJsonObjects: readonly string[] = (() => {
   const read = parseWritableCatalog(renderedYamlDocuments.map((text) => new TextEncoder().encode(text)))
   if (!read.ok) throw new Error(read.error)
@@ -334,7 +334,7 @@ const jsonFragments = [
   ],
 ]
 
-/** One random change, in place of which nothing may be changed as well. */
+/** Applies one random change, which may be none. */
 function mutateText(
   text: string,
   random: SeededRandom,
@@ -352,7 +352,7 @@ function mutateText(
     case 4:
       return text.slice(0, at) + random.pick(splinters) + text.slice(at + 1)
     case 5: {
-      // Another indentation for one line.
+      // Changes the indentation of one line.
       const all = lines()
       const line = random.below(all.length)
       const step = random.pick([' ', '  ', '    ', '\t'])
@@ -373,7 +373,7 @@ function mutateText(
       return all.join('\n')
     }
     case 8: {
-      // Another value behind a colon or dash.
+      // Replaces the value after a colon or dash.
       const spots = [...text.matchAll(/(?<=: |- )[^\n]*/g)]
       const spot = random.pick(spots)
       if (spot === undefined) return text
@@ -385,8 +385,8 @@ function mutateText(
 }
 
 /**
- * The bytes of a few documents with one to four changes; rarely with a byte that is no UTF-8. Half of the files hold
- * one document several times over, changed once or not at all, as the versions of an Operator are.
+ * The bytes of a few documents with one to four changes, rarely with a byte that is not UTF-8. Half of the files contain
+ * one document several times, with at most one change, like the versions of an Operator.
  */
 export function createMutatedDocuments(
   random: SeededRandom,
@@ -395,7 +395,7 @@ export function createMutatedDocuments(
   return createMutatedBytes(random, sources, yamlFragments)
 }
 
-/** The same of objects, as opm renders them in JSON. */
+/** The same for objects in the JSON format of opm. */
 export function createMutatedJsonObjects(
   random: SeededRandom,
   sources: readonly string[] = renderedJsonObjects,

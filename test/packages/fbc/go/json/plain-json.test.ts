@@ -1,4 +1,4 @@
-// Values as facts keep them: whole where they are of a size that people write, cut off where they are not.
+// Values in facts: complete at a usual size, and truncated at a limit.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../../packages/fbc/src/facts/catalog.ts'
 import { toPlainJson } from '../../../../../packages/fbc/src/go/json/json.ts'
@@ -10,27 +10,27 @@ import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const parseJsonValue = (text: string) => parseYamlDocumentTree(encodeText(text))?.value as ParsedValue
 
-describe('a value as data', () => {
-  test('is the whole value', () => {
+describe('a value in facts', () => {
+  test('is complete', () => {
     expect(toPlainJson(parseJsonValue('a: [1, {b: c}]\nd: ~\n'))).toEqual({ a: [1, { b: 'c' }], d: null })
   })
 
   test.each([
     ['a list', 'a: [' + '1,'.repeat(150_000) + ']\n', 'a'],
     ['a map', 'a: {' + Array.from({ length: 150_000 }, (_, at) => `k${at}: 1`).join(',') + '}\n', 'a'],
-  ])('holds no more of %s than a hundred thousand values', (_, text, key) => {
+  ])('has at most a hundred thousand values of %s', (_, text, key) => {
     const { [key]: shortened } = toPlainJson(parseJsonValue(text)) as Record<string, object>
     expect(Object.keys(shortened ?? {}).length).toBeGreaterThan(90_000)
     expect(Object.keys(shortened ?? {}).length).toBeLessThanOrEqual(100_000)
   })
 })
 
-describe("the identity that opm's verdict rests on", () => {
+describe('the identity of a bundle', () => {
   test.each([
     ['keys', Array.from({ length: 150_000 }, (_, at) => `    k${at}: v\n`).join('')],
     ['items', `    junk:\n${'    - v\n'.repeat(150_000)}`],
     ['text', `    junk: ${'x'.repeat(5_000_000)}\n`],
-  ])('is read behind more %s than facts keep', (_, junk) => {
+  ])('is read after more %s than facts can contain', (_, junk) => {
     const text = `schema: olm.package
 name: a
 defaultChannel: s

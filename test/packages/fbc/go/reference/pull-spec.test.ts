@@ -18,7 +18,7 @@ describe('a pull spec', () => {
     `sha256:${sampleSha256Hex}`,
     'a--b/c__d.e_f',
     `quay.io/foo@sha512:${sampleSha256Hex}${sampleSha256Hex}`,
-  ])('may be %s', (text) => {
+  ])('can be %s', (text) => {
     expect(findPullSpecError(text)).toBeUndefined()
   })
 

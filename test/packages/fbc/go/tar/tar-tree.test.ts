@@ -1,4 +1,4 @@
-// Archives as Go's archive/tar writes them: what is unusual about names, against bytes that Go 1.26 wrote.
+// Archives with unusual names have the same bytes as from Go 1.26 (archive/tar).
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { packTarTree, joinByteChunks } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
@@ -20,7 +20,7 @@ const listTarEntryNames = (bytes: Uint8Array) => {
 }
 
 describe('a tree', () => {
-  test('is walked as Go walks it: names of a directory by their bytes, each directory before what is in it', () => {
+  test('has the order of Go: names by their bytes, and each directory before its content', () => {
     expect(
       listTarEntryNames(
         createTarArchive(
@@ -35,12 +35,12 @@ describe('a tree', () => {
   test.each([
     ['a short name', 'a', '170a16cdfab1777a'],
     ['a name of 100 bytes', 'n'.repeat(100), 'cc5ba4c9b5b92bd5'],
-    ['a name of 101 bytes, which has no place to split', 'n'.repeat(101), 'e372624aa6c63e8d'],
+    ['a name of 101 bytes, which cannot be split', 'n'.repeat(101), 'e372624aa6c63e8d'],
     ['a path that is split', `${'d'.repeat(120)}/${'n'.repeat(60)}`, '8d6ba941b290fcb2'],
     ['a path too long to split', `${'d'.repeat(160)}/${'n'.repeat(60)}`, '02cd070a237a074b'],
     ['a name that is not ASCII', 'ordner/größe', '5019fdf222f0d79f'],
     ['a name not ASCII and long', `${'ü'.repeat(60)}/x`, 'b85caa50ccd34ad4'],
-  ])('with %s has the bytes that Go writes', (_name, path, digest) => {
+  ])('with %s has the same bytes as from Go', (_name, path, digest) => {
     const bytes = createTarArchive(createTarFile(path, 'text'))
     expect(createHash('sha256').update(bytes).digest('hex').slice(0, 16)).toBe(digest)
   })

@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
 import { renderMermaidBlock } from '../../src/report/escape.ts'
 
-test('a picture is a block of Mermaid', () => {
+test('a diagram is a Mermaid code block', () => {
   expect(renderMermaidBlock('flowchart BT')).toBe('```mermaid\nflowchart BT\n```')
 })
 
-test('no source ends its block early', () => {
+test('no diagram source can end its code block', () => {
   const source = fc.array(fc.constantFrom('`', '```', '\n', 'a', '</details>'), { maxLength: 30 })
   fc.assert(
     fc.property(source, (parts) => {

@@ -1,8 +1,8 @@
-// Has work done and leaves the pool as it is: the process must end all the same.
+// Runs a job and does not close its pool. This process must end anyway.
 import { WorkerPool } from '../../../src/adapters/workers/worker-pool.ts'
 
 const workerPool = new WorkerPool<unknown, number>({
-  script: new URL('./odd-jobs.ts', import.meta.url),
+  script: new URL('./test-worker.ts', import.meta.url),
   heap: 64,
   processes: 1,
   maxWaiting: 1,

@@ -26,6 +26,6 @@ test('every error is shown, and the first of each other rule, in their order', (
   expect([...more]).toEqual([['a', 2]])
 })
 
-test('nothing is left out of few', () => {
+test('nothing is omitted below the limit', () => {
   expect(limitFindingsPerRule([createFinding('a', 'info')], 1).more.size).toBe(0)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { getWorkPriorityClass } from '../../../src/server/jobs/run-job.ts'
 
-test('what merges goes first; pull requests, pushes and what they lead to next; then the sweep; then scans', () => {
+test('merges have the highest priority, then pull requests and pushes, then sweeps, then scans', () => {
   expect(['train', 'group'].map((kind) => getWorkPriorityClass(kind as 'train'))).toEqual([
     'landing',
     'landing',

@@ -21,7 +21,7 @@ const selectMostSevereRules = (maxFindings: number) =>
     .findings.map(({ rule }) => rule)
     .join('')
 
-test('errors are kept before warnings and warnings before notes, in their original order', () => {
+test('errors are kept before warnings, and warnings before info, in their original order', () => {
   expect([0, 1, 2, 3, 4, 5, 9].map(selectMostSevereRules)).toEqual([
     '',
     'b',

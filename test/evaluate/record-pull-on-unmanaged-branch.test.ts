@@ -1,10 +1,10 @@
-// What a branch that the bot does not work for has to do with approvals.
+// Approvals of a pull request that was retargeted to a branch that the bot does not handle.
 import { expect, test } from '@jest/globals'
 import { recordPullOnUnmanagedBranch } from '../../src/evaluate/publish-evaluation.ts'
 import { createTestStore } from '../jobs/job-context.ts'
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 
-test('a pull request that went to another branch and came back is in another epoch', async () => {
+test('a pull request that is retargeted to another branch and back is in a new epoch', async () => {
   const store = createTestStore(() => 0)
   const { repository, pull, head, baseRef } = createTestPullSnapshot()
   const observeHead = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
@@ -14,7 +14,7 @@ test('a pull request that went to another branch and came back is in another epo
   expect(await observeHead()).toBe(2)
 })
 
-test('a review that is first seen there is not of what comes back', async () => {
+test('a review that is first read on the other branch does not count after the return', async () => {
   const store = createTestStore(() => 0)
   const { repository, pull } = createTestPullSnapshot()
   const reviews = [

@@ -3,8 +3,8 @@ import { sniffMediaType } from '../../../../packages/fbc/src/load/parse-blobs.ts
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
-describe('what a picture is by its bytes', () => {
-  test('pictures are known by their first bytes', () => {
+describe('the media type of an icon', () => {
+  test('is detected by its first bytes', () => {
     expect(sniffMediaType(Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0))).toBe('image/png')
     expect(sniffMediaType(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0))).toBe('image/jpeg')
     expect(sniffMediaType(encodeText('GIF89a'))).toBe('image/gif')
@@ -12,7 +12,7 @@ describe('what a picture is by its bytes', () => {
     expect(sniffMediaType(Uint8Array.of(0x1f, 0x8b, 8))).toBe('application/gzip')
   })
 
-  test('an SVG may open with a byte order mark, a declaration, comments, a document type and a prefix', () => {
+  test('is SVG after a byte order mark, a declaration, comments, a document type, and a namespace prefix', () => {
     expect(sniffMediaType(encodeText('<svg xmlns="http://www.w3.org/2000/svg"/>'))).toBe('image/svg+xml')
     expect(
       sniffMediaType(
@@ -21,14 +21,14 @@ describe('what a picture is by its bytes', () => {
     ).toBe('image/svg+xml')
   })
 
-  test('a web page is not an image, and text and nothing show nothing', () => {
+  test('is text/html for a web page, and undefined for text and for no bytes', () => {
     expect(sniffMediaType(encodeText('<!DOCTYPE html><html><svg/></html>'))).toBe('text/html')
     expect(sniffMediaType(encodeText('hello <svg>'))).toBeUndefined()
     expect(sniffMediaType(encodeText('<note/>'))).toBeUndefined()
     expect(sniffMediaType(new Uint8Array())).toBeUndefined()
   })
 
-  test('an endless comment is looked at only so far', () => {
+  test('is undefined after a comment that is longer than the searched part', () => {
     expect(sniffMediaType(encodeText(`<!--${'x'.repeat(1_000_000)}--><svg>`))).toBeUndefined()
   })
 })

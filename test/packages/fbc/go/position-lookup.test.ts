@@ -7,7 +7,7 @@ const lineLengthArbitrary = fc.oneof(
   fc.integer({ min: 91, max: 9000 }),
 )
 
-test('a place is the line and column that counting gives, in whatever order places are asked for', () => {
+test('a position has the line and column of a simple count, for lookups in any order', () => {
   fc.assert(
     fc.property(
       fc.array(lineLengthArbitrary, { maxLength: 300 }),
@@ -27,7 +27,7 @@ test('a place is the line and column that counting gives, in whatever order plac
   )
 })
 
-test('the end of a line that is a megabyte long is looked for once', () => {
+test('the end of a line of a megabyte is searched once', () => {
   const text = `a\n${'x'.repeat(1_000_000)}\n${'y'.repeat(1_000_000)}`
   const positions = new TextPositionLookup(text)
   const started = process.threadCpuUsage()
@@ -35,6 +35,6 @@ test('the end of a line that is a megabyte long is looked for once', () => {
   for (let at = 0; at < 200_000; at++)
     lines.add(positions.positionAt(at % 2 === 0 ? 500_000 : 1_500_000).line)
   expect([...lines]).toEqual([2, 3])
-  // Looking for it each time takes minutes.
+  // A search for each position takes minutes.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(15)
 })

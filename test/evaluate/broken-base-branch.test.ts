@@ -1,4 +1,4 @@
-// A pull request on a base branch that someone else broke: catalog-bot names the commit that did it, and no error is the author's.
+// A pull request on a base branch that another commit broke: the report names that commit, and does not blame the author.
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import { prepareEvaluationReport } from '../../src/evaluate/worker/prepare-report.ts'
@@ -10,7 +10,7 @@ import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { findCommitsThatBrokeBase } from '../../src/evaluate/trace-findings.ts'
 
-const ownershipScenario = await createOwnershipScenario('base-breaks')
+const ownershipScenario = await createOwnershipScenario('broken-base-branch')
 const { origin } = ownershipScenario
 for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 afterAll(() => ownershipScenario.close())
@@ -48,7 +48,7 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
   return {
     ...evaluation,
     findings,
-    told: await prepareEvaluationReport(evaluation, ownershipScenario.mirror, catalogLoader),
+    reportInputs: await prepareEvaluationReport(evaluation, ownershipScenario.mirror, catalogLoader),
   }
 }
 
@@ -58,14 +58,14 @@ describe('a base branch that a commit broke', () => {
     const breaking = origin.commit(brokenRepositoryFiles, [good])
     const later = origin.commit({ ...brokenRepositoryFiles, 'README.md': 'later\n' }, [breaking])
     const head = origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [later])
-    const { verdict, findings, told } = await evaluatePull(later, head)
+    const { verdict, findings, reportInputs } = await evaluatePull(later, head)
     expect(verdict.kind).toBe('blocked')
     expect(findings.map(({ rule, isOnBase }) => [rule, isOnBase])).toEqual([['several-heads', true]])
     expect(verdict.outcomes.find(({ check }) => check === 'install')?.findings).toMatchObject([
       { rule: 'does-not-install', isOnBase: true },
     ])
-    expect(told.baseBreaks).toEqual([{ file: otherCatalogPath, errors: 1, commit: breaking }])
-    const { comment = '' } = renderPullReport(verdict, { ...told })
+    expect(reportInputs.baseBreaks).toEqual([{ file: otherCatalogPath, errors: 1, commit: breaking }])
+    const { comment = '' } = renderPullReport(verdict, { ...reportInputs })
     expect(comment).toContain('`main` is already broken')
     expect(comment).toContain('No action is needed from the author')
     expect(comment).not.toContain('Push a fix')
@@ -77,25 +77,25 @@ describe('a base branch that a commit broke', () => {
     const breaking = origin.commit(brokenRepositoryFiles, [good])
     const mine = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace(/^ +replaces: .*\n/m, '')
     const head = origin.commit({ ...brokenRepositoryFiles, [getCatalogPath('mine')]: mine }, [breaking])
-    const { verdict, findings, told } = await evaluatePull(breaking, head)
+    const { verdict, findings, reportInputs } = await evaluatePull(breaking, head)
     expect(findings.map(({ at, isOnBase }) => [at?.file, isOnBase])).toEqual([
       [getCatalogPath('mine'), undefined],
       [otherCatalogPath, true],
     ])
-    const { comment = '' } = renderPullReport(verdict, { ...told })
+    const { comment = '' } = renderPullReport(verdict, { ...reportInputs })
     expect(comment).toContain('One error to fix')
     expect(comment).toContain('Push a fix')
   })
 
-  test('is not excused where the pull request brings the error itself', async () => {
+  test('does not apply to an error that the pull request itself adds', async () => {
     const good = origin.commit(validRepositoryFiles)
     const head = origin.commit(brokenRepositoryFiles, [good])
-    const { findings, told } = await evaluatePull(good, head)
+    const { findings, reportInputs } = await evaluatePull(good, head)
     expect(findings.map(({ isOnBase }) => isOnBase)).toEqual([undefined])
-    expect(told.baseBreaks).toBeUndefined()
+    expect(reportInputs.baseBreaks).toBeUndefined()
   })
 
-  test('names no commit where the error is older than the first one that is searched', async () => {
+  test('has no known commit if the error is older than the commits that are searched', async () => {
     const first = origin.commit(brokenRepositoryFiles)
     let tip = first
     for (let at = 0; at < 105; at++)

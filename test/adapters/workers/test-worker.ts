@@ -1,31 +1,31 @@
-// A worker that follows orders, good and bad, for the tests of its callers.
+// A worker script for tests of its callers, with jobs that return, wait, fail, or end the process.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { serveWorkerRequests } from '../../../src/adapters/workers/answer-orders.ts'
 
 export type TestWorkerJob =
-  | { readonly kind: 'say'; readonly value: unknown }
+  | { readonly kind: 'return'; readonly value: unknown }
   | { readonly kind: 'pid' }
-  /** Asks the parent process, and waits for its answer. */
+  /** Calls the parent process, and waits for the response. */
   | { readonly kind: 'ask' }
-  /** Ends without asking. `ask-late` asks as this job. */
+  /** Ends without a call. `ask-late` then calls in the name of this job. */
   | { readonly kind: 'leave-running' }
   | { readonly kind: 'ask-late' }
   | { readonly kind: 'environment' }
   | { readonly kind: 'spin' }
-  /** Appends a letter to the file, and dies of `signal` until there are more than `times` letters. */
-  | { readonly kind: 'die'; readonly signal: NodeJS.Signals; readonly diary: string; readonly times: number }
+  /** Appends a letter to the file, and kills its process with `signal` until there are more than `times` letters. */
+  | { readonly kind: 'die'; readonly signal: NodeJS.Signals; readonly file: string; readonly times: number }
   | { readonly kind: 'exit'; readonly code: number }
   | { readonly kind: 'fill' }
-  | { readonly kind: 'throw'; readonly words: string }
+  | { readonly kind: 'throw'; readonly message: string }
   | { readonly kind: 'unsendable' }
   /** Responds when the file exists. */
-  | { readonly kind: 'wait'; readonly diary: string }
+  | { readonly kind: 'wait'; readonly file: string }
 
 let askLate: ((request: unknown) => Promise<unknown>) | undefined
 
 serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
   switch (job.kind) {
-    case 'say':
+    case 'return':
       return job.value
     case 'pid':
       return process.pid
@@ -41,8 +41,8 @@ serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
     case 'spin':
       for (;;) await Promise.resolve()
     case 'die':
-      appendFileSync(job.diary, 'x')
-      if (readTextFileOrEmpty(job.diary).length > job.times) return 'done'
+      appendFileSync(job.file, 'x')
+      if (readTextFileOrEmpty(job.file).length > job.times) return 'done'
       process.kill(process.pid, job.signal)
       return new Promise(() => {})
     case 'exit':
@@ -53,11 +53,11 @@ serveWorkerRequests(async (job: TestWorkerJob, callBack): Promise<unknown> => {
       for (;;) allocated.push(Array.from({ length: 1000 }, (_, index) => ({ index })))
     }
     case 'throw':
-      throw new Error(job.words)
+      throw new Error(job.message)
     case 'unsendable':
       return () => 'a function'
     case 'wait':
-      while (readTextFileOrEmpty(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
+      while (readTextFileOrEmpty(job.file) === '') await new Promise((resolve) => setTimeout(resolve, 5))
       return process.pid
   }
 })

@@ -57,8 +57,8 @@ const formatStrictDecodingProblemPaths = (text: string) =>
     'path' in leniency ? leniency.path : '',
   ])
 
-describe('what opm passes over in silence', () => {
-  test('a field that the format does not have is found at every level, whatever its case', () => {
+describe('content that opm silently ignores', () => {
+  test('unknown fields are found at every level, and the case of known ones does not matter', () => {
     expect(
       formatStrictDecodingProblemPaths(`schema: olm.channel
 package: foo
@@ -80,7 +80,7 @@ properties:
     ])
   })
 
-  test('the known property types have known fields, the metadata of a CSV is left to opm', () => {
+  test('known property types have known fields, except olm.csv.metadata', () => {
     expect(
       formatStrictDecodingProblemPaths(`schema: olm.bundle
 properties:
@@ -92,7 +92,7 @@ properties:
     ).toEqual([['unknown-field', 'properties[0].value.plural']])
   })
 
-  test('a scalar surprises where any type is taken and its text is not how its value is written', () => {
+  test('a scalar of an untyped field is reported if its value is formatted differently than its text', () => {
     expect(
       findYamlStrictDecodingProblems(`schema: custom
 name: no.1
@@ -118,7 +118,7 @@ deep: {list: [{version: 1.20}]}
     ])
   })
 
-  test('of a duplicate key, the ignored value is found, with its blob', () => {
+  test('a duplicate key is found with its blob', () => {
     expect(
       findYamlStrictDecodingProblems(
         'schema: olm.channel\npackage: foo\nname: a\nname: b\nentries:\n- name: x\n  skips: []\n  skips: []\n',
@@ -143,13 +143,13 @@ deep: {list: [{version: 1.20}]}
     ])
   })
 
-  test('no more are kept than asked for, and a document that is no mapping has none', () => {
+  test('their number is limited, and a document that is not a mapping has none', () => {
     const many = `schema: olm.package\n${Array.from({ length: 50 }, (_, index) => `u${index}: 1\n`).join('')}`
     expect(findYamlStrictDecodingProblems(many, 7)).toHaveLength(7)
     expect(findYamlStrictDecodingProblems('- 4.10\n')).toEqual([])
   })
 
-  test('a document that is too deep, or that aliases blow up, is looked at only so far', () => {
+  test('a document that is too deep, or that aliases expand, is searched up to a limit', () => {
     let deep: ParsedValue = { kind: 'number', start: 0, end: 4, value: 4.1, text: '4.10' }
     for (let level = 0; level < 9000; level++) deep = { kind: 'list', start: 0, end: 4, items: [deep] }
     let bomb: ParsedValue = deep
