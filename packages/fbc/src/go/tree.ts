@@ -83,7 +83,9 @@ export function createSingleEntryMap(key: string, value: ParsedValue): MapValue 
 /** Matches the exact spelling. Returns undefined if `value` is not a map or has no such key. */
 export function getMapValue(value: ParsedValue | undefined, key: string): ParsedValue | undefined {
   if (value?.kind !== 'map') return undefined
-  for (const entry of value.entries) if (entry.key === key) return entry.value
+  const { entries } = value
+  // An iterator would create an object for each entry.
+  for (let at = 0; at < entries.length; at++) if (entries[at]?.key === key) return entries[at]?.value
   return undefined
 }
 

@@ -33,6 +33,10 @@ export type BlobMetaProblem =
       readonly found: string
     }
 
+/** Keys that cannot collide with each other: lowercase ASCII, and OLM's own fields instead of their lowercase forms. */
+const distinctKeyPattern =
+  /^(?:relatedImages|defaultChannel|(?!relatedimages$|defaultchannel$)[\x00-@[-\x7f]*)$/
+
 /** opm shows the whole document, but a longer message does not help a reader. */
 const maxQuotedDocumentLength = 1 << 20
 
@@ -42,8 +46,7 @@ export function parseBlobMeta(
   raw: string | undefined,
 ): { meta: BlobMeta } | { problems: BlobMetaProblem[] } {
   if (value.kind !== 'map') return { problems: [createNotAnObjectProblem(value, raw)] }
-  // Nearly all keys in a large document are already folded, so they can't collide.
-  const folding = value.entries.every((entry) => isLowercaseAsciiKey(entry.key))
+  const folding = value.entries.every((entry) => distinctKeyPattern.test(entry.key))
     ? undefined
     : indexKeysIgnoringCase(value.entries)
   const problems: BlobMetaProblem[] = []
@@ -93,10 +96,6 @@ function indexKeysIgnoringCase(entries: readonly MapEntry[]): CaseInsensitiveKey
 function findMapEntryByKey(entries: readonly MapEntry[], key: string): MapEntry | undefined {
   for (const entry of entries) if (entry.key === key) return entry
   return undefined
-}
-
-function isLowercaseAsciiKey(key: string): boolean {
-  return /^[\x00-@[-\x7f]*$/.test(key)
 }
 
 function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): BlobMetaProblem {

@@ -20,13 +20,12 @@ import {
 import {
   type DecodeProblem,
   decodeGoStruct,
-  findStructFieldName,
   getDecodedStructField,
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
 } from '../go/decode/decode.ts'
-import type { StructType, DecodedStruct } from '../go/decode/go-type.ts'
+import { findStructFieldName, type StructType, type DecodedStruct } from '../go/decode/go-type.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import { toPlainJson } from '../go/json/json.ts'
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
@@ -98,9 +97,10 @@ interface BlobParseInput {
   readonly forVerdict: boolean
 }
 
-export function parsePackageBlob({ value, place, positions }: BlobParseInput): BlobParseResult<PackageBlob> {
+export function parsePackageBlob(input: BlobParseInput): BlobParseResult<PackageBlob> {
+  const { value, place, positions, forVerdict } = input
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
-  const icon = getDecodedStructField(decoded, 'icon')
+  const icon = forVerdict ? undefined : getDecodedStructField(decoded, 'icon')
   const iconFacts = icon && parsePackageIcon(icon, positions)
   const blob: PackageBlob = {
     place,
@@ -160,13 +160,13 @@ export function parseBundleBlob({
   const properties = getDecodedStructList(decoded, 'properties').map((property, index): Property => {
     const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
-    if (memo?.property) return { mark, ...(memo.property as PropertyWithoutPosition) }
+    if (memo?.property) return { ...(memo.property as PropertyWithoutPosition), mark }
     const type = copyDecodedStringField(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
       const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
       if (memo) memo.property = bare
-      return { mark, ...bare }
+      return { ...bare, mark }
     }
     const reading = parseBundleObject(inner, lastObject, forVerdict)
     lastObject = reading.data
@@ -186,7 +186,7 @@ export function parseBundleBlob({
     properties,
     relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
       mark: positions.positionAt(related.at.start),
-      name: copyDecodedStringField(related, 'name'),
+      name: forVerdict ? '' : copyDecodedStringField(related, 'name'),
       image: copyDecodedStringField(related, 'image'),
     })),
   }

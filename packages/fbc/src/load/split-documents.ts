@@ -132,11 +132,9 @@ function countLines(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the document has a problem. */
-function toCatalogDocumentIfValid({ tree, lines }: FastParsedYamlDocument, chunk: YamlChunk) {
-  const found = parseBlobMeta(tree, undefined)
-  if ('problems' in found || found.meta.schema === '') return undefined
-  const { start, end, line } = chunk
-  return { start, end, positions: lines.positions(line + 1), meta: found.meta }
+function toCatalogDocumentIfValid(regular: FastParsedYamlDocument, { start, end, line }: YamlChunk) {
+  const meta = toBlobMetaIfValid(regular)
+  return meta && { start, end, positions: regular.lines.positions(line + 1), meta }
 }
 
 function createDocumentForInvalidSeparator(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
@@ -283,7 +281,7 @@ function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the object has a problem. */
-function toBlobMetaIfValid({ tree }: FastParsedJsonObject): BlobMeta | undefined {
+function toBlobMetaIfValid({ tree }: FastParsedYamlDocument | FastParsedJsonObject): BlobMeta | undefined {
   const found = parseBlobMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }

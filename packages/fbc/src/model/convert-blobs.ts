@@ -90,14 +90,14 @@ function addBundleToPackage({ draft, blob, data }: BundleConversionContext): Mod
 }
 
 function reportInvalidProperties({ draft, blob, data, report }: BundleConversionContext): void {
-  for (const [index, property] of blob.properties.entries()) {
-    const { type, mark } = property
+  blob.properties.forEach((property, index) => {
     const error = findOpmPropertyError(draft, property)
-    if (error === undefined) continue
+    if (error === undefined) return
+    const { type, mark } = property
     const message = () =>
       `parse properties for bundle ${quoteLikeGo(blob.name)}: parse property[${index}] of type ${quoteLikeGo(type)}: ${error}`
     report(bundleRules.invalidPropertyRule, { ...data, index, type, error }, message, mark)
-  }
+  })
 }
 
 /** Returns the olm.package property if there is exactly one. */

@@ -2,14 +2,15 @@
 // blob: keys can have several spellings, and the last one wins, as in encoding/json.
 import { sortMapEntriesByKey } from '../go/json/json-text.ts'
 import { readJson } from '../go/json/read-json.ts'
-import {
-  decodeGoStruct,
-  findStructFieldName,
-  getDecodedStringField,
-  type DecodeResult,
-} from '../go/decode/decode.ts'
+import { decodeGoStruct, getDecodedStringField, type DecodeResult } from '../go/decode/decode.ts'
 import { splitDocuments, formatNumberOverflowError } from '../load/split-documents.ts'
-import { createSliceType, stringType, createStructType, type StructType } from '../go/decode/go-type.ts'
+import {
+  createSliceType,
+  createStructType,
+  findStructFieldName,
+  stringType,
+  type StructType,
+} from '../go/decode/go-type.ts'
 import { joinProblemMessages, parseBlobMeta, type BlobMeta } from '../load/meta.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { type CatalogReadResult, toJsonWithSizeLimit, type JsonObject } from '../write/writable-catalog.ts'

@@ -13,6 +13,7 @@ import {
   type DecodedValue,
   type DecodedFieldValues,
   type UndecodedFieldValues,
+  findStructFieldName,
   getJsonTypeName,
 } from './go-type.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
@@ -272,14 +273,6 @@ function getUnqualifiedTypeName({ name }: StructType): string {
 /** A number as the YAML converter writes it for a string type. Floats have 32 bits. */
 function formatNumberAsString({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
-}
-
-export function findStructFieldName(type: StructType, key: string): string | undefined {
-  if (Object.hasOwn(type.fields, key)) return key
-  // Go folds the long s and the Kelvin sign to the letters s and k, too.
-  const folded = key.toLowerCase().replaceAll('ſ', 's')
-  for (const name of Object.keys(type.fields)) if (name.toLowerCase() === folded) return name
-  return undefined
 }
 
 function isDecodedStruct(value: DecodedValue): value is DecodedStruct {

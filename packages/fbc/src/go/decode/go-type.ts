@@ -51,6 +51,14 @@ export interface StructType {
   readonly fields: Readonly<Record<string, GoType>>
 }
 
+export function findStructFieldName(type: StructType, key: string): string | undefined {
+  if (Object.hasOwn(type.fields, key)) return key
+  // Go folds the long s and the Kelvin sign to the letters s and k, too.
+  const folded = key.toLowerCase().replaceAll('ſ', 's')
+  for (const name of Object.keys(type.fields)) if (name.toLowerCase() === folded) return name
+  return undefined
+}
+
 export const stringType: GoType = { kind: 'string', name: 'string' }
 export const boolType: GoType = { kind: 'bool', name: 'bool' }
 export const bytesType: GoType = { kind: 'bytes', name: '[]uint8' }

@@ -1,13 +1,14 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeSingleLineBase64 } from '../base64.ts'
 import { type ListValue, type MapEntry, type MapValue, type ParsedValue, getMapValue } from '../tree.ts'
-import type {
-  GoType,
-  StructType,
-  DecodedStruct,
-  DecodedValue,
-  DecodedFieldValues,
-  UndecodedFieldValues,
+import {
+  type GoType,
+  type StructType,
+  type DecodedStruct,
+  type DecodedValue,
+  type DecodedFieldValues,
+  type UndecodedFieldValues,
+  findStructFieldName,
 } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
@@ -33,49 +34,42 @@ export function matchesGoType(type: GoType, value: ParsedValue): boolean {
     case 'bytes':
       return value.kind === 'string' && isValidGoBase64(value.value)
     case 'slice':
-      return (
-        value.kind === 'list' &&
-        matchesOnce(type, value, () => value.items.every((item) => matchesGoType(type.element, item)))
-      )
+      return value.kind === 'list' && matchesOnce(type, value)
     case 'map':
-      return (
-        value.kind === 'map' &&
-        matchesOnce(type, value, () =>
-          value.entries.every((entry) => matchesGoType(type.element, entry.value)),
-        )
-      )
     case 'struct':
-      return (
-        value.kind === 'map' &&
-        matchesOnce(type, value, () => value.entries.every((entry) => matchesField(type, entry)))
-      )
+      return value.kind === 'map' && matchesOnce(type, value)
   }
 }
 
 /** Equal blocks of text are compared once. */
-function matchesOnce(type: GoType, { memo }: ListValue | MapValue, matches: () => boolean): boolean {
+function matchesOnce(type: GoType, value: ListValue | MapValue): boolean {
+  const { memo } = value
   if (memo?.matchedType === type) return true
-  const isMatch = matches()
+  const isMatch = value.kind === 'list' ? matchesItems(type, value) : matchesEntries(type, value)
   if (isMatch && memo) memo.matchedType = type
   return isMatch
 }
 
-function matchesField(type: StructType, { key, value }: MapEntry): boolean {
-  return Object.hasOwn(type.fields, key)
-    ? matchesGoType(type.fields[key] as GoType, value)
-    : !hasFieldIgnoringCase(type, key)
+function matchesItems(type: GoType, { items }: ListValue): boolean {
+  return type.kind === 'slice' && items.every((item) => matchesGoType(type.element, item))
+}
+
+/** Without an iterator or a closure, because a catalog has ten thousands of maps. */
+function matchesEntries(type: GoType, { entries }: MapValue): boolean {
+  let at = 0
+  while (at < entries.length && matchesEntry(type, entries[at] as MapEntry)) at++
+  return at === entries.length
+}
+
+function matchesEntry(type: GoType, { key, value }: MapEntry): boolean {
+  if (type.kind === 'map') return matchesGoType(type.element, value)
+  if (type.kind !== 'struct') return false
+  const field = findStructFieldName(type, key)
+  return field === key ? matchesGoType(type.fields[key] as GoType, value) : field === undefined
 }
 
 function isValidGoBase64(text: string): boolean {
   return decodeSingleLineBase64(text) !== undefined || typeof decodeBase64(text) !== 'number'
-}
-
-function hasFieldIgnoringCase(type: StructType, key: string): boolean {
-  for (const name of Object.keys(type.fields)) {
-    if (name.length === key.length && name.toLowerCase() === key.toLowerCase().replaceAll('ſ', 's'))
-      return true
-  }
-  return false
 }
 
 /** Looks up fields lazily. */
@@ -119,8 +113,11 @@ function toDecodedValue(type: GoType, value: ParsedValue): DecodedValue {
     case 'bool':
     case 'number':
       return value.value
-    case 'list':
-      return type.kind === 'slice' ? value.items.map((item) => toDecodedValue(type.element, item)) : value
+    case 'list': {
+      if (type.kind !== 'slice') return value
+      const { element } = type
+      return value.items.map((item) => toDecodedValue(element, item))
+    }
     case 'map':
       return type.kind === 'struct' ? new LazyDecodedStruct(type, value) : value
   }

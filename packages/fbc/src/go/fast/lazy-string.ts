@@ -19,7 +19,7 @@ class StringInternTable {
     const length = end - start
     if (length > maxInternedStringBytes) return decodeUtf8(bytes, start, end)
     let hash = length
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
+    for (let at = start; at < end; at++) hash = (hash << 5) ^ (hash >>> 27) ^ (bytes[at] as number)
     const slot = (hash ^ (hash >>> 13)) & (internTableSlotCount - 1)
     const known = this.texts[slot]
     if (known?.length === length && isAsciiTextEqualToBytes(known, bytes, start)) return known

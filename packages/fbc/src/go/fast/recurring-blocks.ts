@@ -56,7 +56,9 @@ export class LazyRecurringList extends LazyRecurringValue implements ListValue {
 /** Comparing a shorter block takes as long as reading it. */
 const minRecurringBlockBytes = 48
 /** A power of two. */
-const recurringBlockSlotCount = 8192
+const maxRecurringBlockSlots = 8192
+/** Real catalogs have fewer blocks, and garbage collection copies the slots of a small file, too. */
+const bytesPerRecurringBlockSlot = 512
 /**
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
@@ -107,10 +109,11 @@ export class RecurringBlockTable {
   private readonly view: DataView
   private readonly known: (RecurringBlock | undefined)[]
 
-  constructor(bytes: Uint8Array, slotCount = recurringBlockSlotCount) {
+  constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.known = new Array<RecurringBlock | undefined>(slotCount)
+    const powerOfTwo = 1 << (32 - Math.clz32(bytes.length / bytesPerRecurringBlockSlot))
+    this.known = new Array<RecurringBlock | undefined>(Math.min(powerOfTwo, maxRecurringBlockSlots))
   }
 
   /** Returns -1 near the end of the file, where no block can recur. */
@@ -120,8 +123,8 @@ export class RecurringBlockTable {
     let hash = column
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
     for (let offset = at; offset < at + recurringBlockPrefixBytes; offset += 8)
-      hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
-    return (hash ^ (hash >>> 15)) & (recurringBlockSlotCount - 1)
+      hash = (hash << 5) ^ (hash >>> 27) ^ view.getInt32(offset, true)
+    return (hash ^ (hash >>> 15)) & (this.known.length - 1)
   }
 
   find(
@@ -152,4 +155,4 @@ export class RecurringBlockTable {
 }
 
 /** Texts that are read again contain nearly no known block. */
-export const noRecurringBlocks = new RecurringBlockTable(new Uint8Array(), 0)
+export const noRecurringBlocks = new RecurringBlockTable(new Uint8Array())

@@ -35,10 +35,10 @@ type PullSpecResult =
   | { readonly spec: PullSpec; readonly error?: undefined }
   | { readonly spec?: undefined; readonly error: string }
 
-/** Nearly all images of catalogs: a lowercase host with a dot, a path, and a digest. */
+/** Nearly all images of catalogs: a lowercase host with a dot, a path, and a tag or a digest. */
 const commonPullSpecPattern = new RegExp(
   '^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\\.)+[a-z0-9]+(?:-+[a-z0-9]+)*' +
-    `(?:/${pathComponentPatternSource})+@sha256:[a-f0-9]{64}$`,
+    `(?:/${pathComponentPatternSource})+(?::${tagPatternSource})?(?:@sha256:[a-f0-9]{64})?$`,
 )
 
 export interface ImageReference {
@@ -165,7 +165,8 @@ function findDigestProblem(digest: string): string | undefined {
 
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
-  const isCommon = text.length <= maxRepositoryNameLength && commonPullSpecPattern.test(text)
+  const maxLength = maxRepositoryNameLength - 'library/'.length
+  const isCommon = text.length <= maxLength && commonPullSpecPattern.test(text)
   return isCommon ? undefined : parsePullSpec(text).error
 }
 

@@ -34,10 +34,6 @@ const yamlReadBlockBytes = 512
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
 const disallowedYamlCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-function hasDisallowedYamlCharacter(text: string): boolean {
-  return disallowedYamlCharacterPattern.test(text)
-}
-
 export function decodeYaml(bytes: Uint8Array): DecodedYamlText {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return decodeYamlCharacters(bytes, 2, createUtf16Decoder(bytes, true))
@@ -147,7 +143,7 @@ export function decodeYamlChunk(bytes: Uint8Array): DecodedYamlText {
     if (text !== undefined && !text.startsWith('\ufeff')) {
       const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
       const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
-      return hasDisallowedYamlCharacter(whole)
+      return disallowedYamlCharacterPattern.test(whole)
         ? decodeYaml(normalizeLineEndings(bytes))
         : { text: whole, unreadable: undefined }
     }
