@@ -1,28 +1,15 @@
 // A head in one straight line above its base is merged and described without git's help as git would have done it.
-import { afterAll, expect, test } from '@jest/globals'
-import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
 import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { readLinearHistory, readIncomingCommits } from '../../../src/adapters/git/commits.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
-import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
-import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import fc from '../../seeded.ts'
-import { createOriginRepository, createTemporaryDirectory, openAnonymousMirror } from './origin.ts'
+import { createRecordedRepository, openAnonymousMirror } from './origin.ts'
 
-const temporaryDirectory = createTemporaryDirectory('line-to')
-const abortController = new AbortController()
-const recordedGitCalls: string[] = []
-
-const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+const { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree } =
+  createRecordedRepository('line-to')
 const { directory } = originRepository
-const options = { directory, timeout: 60_000, signal: abortController.signal }
-const gitObjectReader = createCatFileObjectReader(options)
-const run = createGitRunner(options)
-const runLocalGit: GitRunner = (args, more) => {
-  recordedGitCalls.push(args[0] ?? '')
-  return run(args, more)
-}
 const gitMergeContext: GitMergeContext = {
   git: runLocalGit,
   objects: gitObjectReader,
@@ -30,12 +17,6 @@ const gitMergeContext: GitMergeContext = {
   directory,
   signature: { name: 'Bot', email: 'bot@example.com' },
 }
-afterAll(() => {
-  abortController.abort()
-  gitObjectReader.close()
-  temporaryDirectory.remove()
-})
-
 test('git lists the same line above a moved base, and no other history is taken for one', async () => {
   const root = originRepository.commit({ a: '1' })
   const base = originRepository.commit({ a: '2' }, [root])
@@ -147,13 +128,4 @@ test('workflow files that a head edits are seen, wherever the line has them', as
 
 function mergeTreesWithGit(base: CommitSha, head: CommitSha): TreeSha {
   return toTreeSha(originRepository.git(['merge-tree', '--write-tree', base, head]))
-}
-
-function writeRawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
-  const bytes = entries.map(([mode, name, oid]) =>
-    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
-  )
-  return toTreeSha(
-    originRepository.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
-  )
 }
