@@ -215,8 +215,11 @@ export async function readIncomingCommits(
   const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
   if (largeFiles === undefined) return incompleteIncomingCommits
   const commits: IncomingCommit[] = []
-  for (const id of links.keys())
-    commits.push({ id, editsWorkflows: edits.has(id), ...(await readCommitMessageFields(objects, id)) })
+  for (const id of links.keys()) {
+    const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
+    const fields = object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
+    commits.push({ id, editsWorkflows: edits.has(id), ...fields })
+  }
   return { isWhole: true, commits, largeFiles }
 }
 
@@ -305,14 +308,6 @@ async function findLargeIncomingBlobs(
       .filter((line) => line.startsWith('~'))
       .map((line) => toBlobSha(line.slice(1)))
   )
-}
-
-async function readCommitMessageFields(
-  objects: GitObjectReader,
-  id: CommitSha,
-): Promise<CommitMessageFields> {
-  const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
-  return object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
 }
 
 export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {

@@ -1,14 +1,15 @@
 // Listings derived from one another, and differences computed from tree objects, match git's output on random trees and
 // on malicious trees.
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import type { TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
 import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
 import { createRecordedRepository, type OriginFile, type OriginFiles } from './origin.ts'
 
-const { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree } =
+const { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree, close } =
   createRecordedRepository('listings')
+afterAll(close)
 
 const createTestTreeListingCache = (maxPaths = 1000): TreeListingCache =>
   new TreeListingCache(runLocalGit, gitObjectReader, maxPaths)

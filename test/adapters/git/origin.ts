@@ -1,6 +1,5 @@
 // A bare repository in place of GitHub's: commits are written as git writes them, so that a test can define complete
 // trees, unusual modes, and criss-cross histories in one line each.
-import { afterAll } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -71,11 +70,11 @@ export function createRecordedRepository(name: string) {
     recordedGitCalls.push(args[0] ?? '')
     return run(args, more)
   }
-  afterAll(() => {
+  const close = () => {
     abortController.abort()
     gitObjectReader.close()
     temporaryDirectory.remove()
-  })
+  }
   /** A tree object with exactly these entries, valid or not. */
   const writeRawTree = (...entries: readonly (readonly [mode: string, name: string, oid: string])[]) => {
     const parts = entries.flatMap(([mode, path, oid]) => [
@@ -85,7 +84,7 @@ export function createRecordedRepository(name: string) {
     const args = ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin']
     return toTreeSha(originRepository.git(args, Buffer.concat(parts)))
   }
-  return { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree }
+  return { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree, close }
 }
 
 export const openAnonymousMirror = (directory: string, url: string): Promise<GitMirror> =>
