@@ -54,22 +54,15 @@ export async function readMergeResult(
   triggerCrashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
-  if (tip === undefined || commit === undefined || !(await isCommitOnBranch(repository, tip, commit)))
-    return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
+  // A commit that is missing locally cannot be on a branch that was just fetched.
+  const isOnBranch =
+    tip !== undefined && commit !== undefined && (await repository.contains(tip, commit).catch(() => false))
+  if (!isOnBranch) return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
   const differs = await describeMergedCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
   const onto =
     method.kind === 'push' ? undefined : await findBaseCommitOfGitHubMerge(intent, commit, repository)
   return { kind: 'mismatch', commit, differs, onto }
-}
-
-/** A commit that is missing locally cannot be on a branch that was just fetched. */
-async function isCommitOnBranch(
-  repository: GitRepository,
-  tip: CommitSha,
-  commit: CommitSha,
-): Promise<boolean> {
-  return repository.contains(tip, commit).catch(() => false)
 }
 
 /** Describes how a merged commit differs from the validated one. Undefined if it does not differ. */

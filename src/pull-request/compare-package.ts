@@ -1,5 +1,6 @@
 // Compares the bundles, channels, deprecations, and metadata of one package. Values that cannot be compared count as
 // different. Ignores formatting.
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import type {
   BlobLocation,
   BundleBlob,
@@ -246,7 +247,7 @@ function groupBlobsByName<Blob extends { readonly name: string }>(blobs: readonl
 }
 
 function compareByName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+  return compareCodeUnits(a.name, b.name)
 }
 
 /** Returns the differing fields in which a part that OLM reads differs. */

@@ -46,8 +46,10 @@ type CommitMessageFields = Pick<IncomingCommit, 'isSigned' | 'closes'>
 /** Each read is a round trip to git. */
 const maxLinearHistoryCommits = 32
 
-/** Enough for some days of merges. They are cached, because they are read for each pull request. */
+/** Enough for some days of merges. */
 const maxMovedBaseCommits = 200
+
+/** Commits never change, and each pull request's history leads to the same ones. */
 const maxCachedCommits = 10_000
 
 const getCommitCache = memoizePerObject(
@@ -74,8 +76,6 @@ export async function readCommitMessage(objects: GitObjectReader, id: CommitSha)
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
 export async function readCommit(objects: GitObjectReader, id: CommitSha): Promise<CommitMetadata> {
-  const known = getCommitCache(objects).get(id)
-  if (known !== undefined) return known
   const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')
@@ -90,8 +90,13 @@ export async function readCommit(objects: GitObjectReader, id: CommitSha): Promi
   }
   const committer = headers.find((line) => line.startsWith('committer '))
   const time = Number(/> ?(\d{1,15}) [+-]\d+$/.exec(committer ?? '')?.[1] ?? 0)
-  const commit = { tree: toTreeSha(tree), parents, time }
-  getCommitCache(objects).set(id, commit)
+  return { tree: toTreeSha(tree), parents, time }
+}
+
+async function readCachedCommit(objects: GitObjectReader, id: CommitSha): Promise<CommitMetadata> {
+  const cache = getCommitCache(objects)
+  const commit = cache.get(id) ?? (await readCommit(objects, id))
+  cache.set(id, commit)
   return commit
 }
 
@@ -153,7 +158,7 @@ export async function readLinearHistory(
     let at: CommitSha | undefined = head
     while (at !== undefined && at !== base && line.length < maxLinearHistoryCommits) {
       line.push(at)
-      const { parents }: CommitMetadata = await readCommit(objects, at)
+      const { parents }: CommitMetadata = await readCachedCommit(objects, at)
       at = parents.length === 1 ? parents[0] : undefined
     }
     if (at === base) line.push(base)
@@ -180,11 +185,11 @@ async function findNewestCommitInBase(
     if (seen.has(at)) continue
     seen.add(at)
     if (seen.size > maxMovedBaseCommits) return undefined
-    const { parents, time } = await readCommit(objects, at)
+    const { parents, time } = await readCachedCommit(objects, at)
     // A wrong time costs reads, and changes no result.
     while (below !== undefined && belowTime > time && lineAndBelow.size < maxMovedBaseCommits) {
       lineAndBelow.add(below)
-      const commit: CommitMetadata = await readCommit(objects, below)
+      const commit: CommitMetadata = await readCachedCommit(objects, below)
       belowTime = commit.time
       ;[below] = commit.parents
     }
@@ -210,8 +215,11 @@ export async function readIncomingCommits(
   const largeFiles = links.size < 2 ? [] : await findLargeIncomingBlobs(git, base, head, maxFileBytes)
   if (largeFiles === undefined) return incompleteIncomingCommits
   const commits: IncomingCommit[] = []
-  for (const id of links.keys())
-    commits.push({ id, editsWorkflows: edits.has(id), ...(await readCommitMessageFields(objects, id)) })
+  for (const id of links.keys()) {
+    const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
+    const fields = object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
+    commits.push({ id, editsWorkflows: edits.has(id), ...fields })
+  }
   return { isWhole: true, commits, largeFiles }
 }
 
@@ -262,7 +270,10 @@ async function findCommitsEditingWorkflows(
     const before = new Set(
       parents.length === 0 ? [absentWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
     )
-    const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds({ git, objects }, base, id)
+    // Of a merge whose parents differ, the newest commits of the base below it.
+    const newest = before.size === 1 ? [] : await findMergeBases({ git, objects }, base, id)
+    const allowed =
+      before.size === 1 ? before : new Set((await readWorkflowTreeIds(objects, newest)).values())
     if (!allowed.has(state.get(id))) edits.add(id)
   }
   return edits
@@ -278,16 +289,6 @@ async function readWorkflowTreeIds(
     return (await findGitObjectAtPath(objects, tree, workflowsPath))?.oid ?? absentWorkflowsTreeId
   })
   return new Map(commits.map((id, at) => [id, found[at] ?? absentWorkflowsTreeId]))
-}
-
-/** The states of the newest commits of the base below a merge whose parents differ. */
-async function listBaseWorkflowTreeIds(
-  { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
-  base: CommitSha,
-  merge: CommitSha,
-): Promise<ReadonlySet<string | undefined>> {
-  const bases = await findMergeBases({ git, objects }, base, merge)
-  return new Set((await readWorkflowTreeIds(objects, bases)).values())
 }
 
 /** Skipped for a single commit, whose files are in the merged tree. Undefined: too much to list. */
@@ -307,14 +308,6 @@ async function findLargeIncomingBlobs(
       .filter((line) => line.startsWith('~'))
       .map((line) => toBlobSha(line.slice(1)))
   )
-}
-
-async function readCommitMessageFields(
-  objects: GitObjectReader,
-  id: CommitSha,
-): Promise<CommitMessageFields> {
-  const object = await catchTooLarge(objects.read(id, maxCommitObjectBytes))
-  return object ? parseCommitMessageFields(object.bytes) : { isSigned: false, closes: undefined }
 }
 
 export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {

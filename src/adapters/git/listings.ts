@@ -165,14 +165,10 @@ export class TreeListingCache {
       )
     }
     // The size limit must not depend on the order of questions.
-    const known =
-      this.#cachedListings.get(before) ??
-      (this.#cachedListings.has(after) ? undefined : await this.#listWhole(before))
-    if (known) this.#rejectOversize(computeListingSizeAfterChanges(known, changes))
-    else
-      this.#rejectOversize(
-        computeListingSizeAfterChanges(await this.#listWhole(after), changes.map(reversePathChange)),
-      )
+    const isAfterListed = !this.#cachedListings.has(before) && this.#cachedListings.has(after)
+    const listing = await this.#listWhole(isAfterListed ? after : before)
+    const fromThere = isAfterListed ? changes.map(reversePathChange) : changes
+    this.#rejectOversize(computeListingSizeAfterChanges(listing, fromThere))
     if (changes.length > this.#maxPaths)
       throw new GitError(
         'too-large',

@@ -146,7 +146,8 @@ async function writeLooseGitObject(directory: string, id: string, object: Buffer
     await utimes(path, now, now)
     return
   } catch (error) {
-    if (!isFileNotFoundError(error)) throw toGitError(error)
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!isAbsent) throw toGitError(error)
   }
   const temporary = join(folder, `tmp_obj_${process.pid}_${++tempFileCounter}`)
   try {
@@ -165,10 +166,6 @@ async function writeLooseGitObject(directory: string, id: string, object: Buffer
 async function isDirectory(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   return found?.isDirectory() === true
-}
-
-function isFileNotFoundError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 function toGitError(cause: unknown): GitError {

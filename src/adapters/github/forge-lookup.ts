@@ -102,17 +102,18 @@ async function fetchUserAccount(octokit: Octokit, login: string): Promise<Lookup
   }
 }
 
+const createReassignedLoginResult = (login: string) => ({
+  kind: 'unknown' as const,
+  reason: `the login ${login} now belongs to a different account`,
+  retryAfter: 300,
+})
+
 async function fetchTeamMembership(
   octokit: Octokit,
   { organization, team, user, login }: Extract<ForgeLookupRequest, { kind: 'team-member' }>,
 ): Promise<LookupResultByKind['team-member']> {
   const account = await fetchUserAccount(octokit, login)
-  if (account.kind !== 'person' || account.person.id !== user)
-    return {
-      kind: 'unknown',
-      reason: `the login ${login} now belongs to a different account`,
-      retryAfter: 300,
-    }
+  if (account.kind !== 'person' || account.person.id !== user) return createReassignedLoginResult(login)
   try {
     const { data } = await octokit.rest.teams.getMembershipForUserInOrg({
       org: organization,
@@ -164,12 +165,7 @@ async function fetchRepositoryRole(
 ): Promise<RepositoryRoleLookupResult> {
   const target = { owner: repository.owner, repo: repository.name }
   const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel({ ...target, username: login })
-  if (data.user?.id !== user)
-    return {
-      kind: 'unknown',
-      reason: `the login ${login} now belongs to a different account`,
-      retryAfter: 300,
-    }
+  if (data.user?.id !== user) return createReassignedLoginResult(login)
   // `permission` folds maintain into write and triage into read; role_name does not, but may name a custom role.
   const role =
     repositoryRoles.find((name) => name === data.role_name) ??

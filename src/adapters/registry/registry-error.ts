@@ -103,3 +103,13 @@ export function toImageLookupResult(error: unknown): ImageLookupResult {
 function clampRetryAfter({ retryAfter }: RegistryError, usual: number): number {
   return retryAfter === undefined ? usual : Math.min(Math.max(retryAfter, shortestWait), maxRetrySeconds)
 }
+
+/** Undefined instead of a RegistryError `missing`. */
+export async function catchMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'missing') return undefined
+    throw error
+  }
+}

@@ -88,31 +88,21 @@ interface CatalogUnderTestOptions {
   readonly maxVersions?: number
 }
 
-interface SimulatedCatalog {
-  readonly entries: CatalogOperatorEntries
-  readonly walk: UpgradeSimulation
-}
+/** Cached, because the result of a merge batch's member is the base of the next member. */
+const getCatalogEntries = memoizePerObject((catalog: Catalog) =>
+  createCatalogOperatorEntries(catalog, testCatalogSourceName),
+)
 
-function createSimulatedCatalog(catalog: Catalog, others: readonly DependencyCatalog[]): SimulatedCatalog {
-  const entries = createCatalogOperatorEntries(catalog, testCatalogSourceName)
-  const beside = others.map((other) => ({
-    entries: createCatalogOperatorEntries(other.catalog, other.name),
-    priority: other.priority,
-  }))
-  return { entries, walk: new UpgradeSimulation([{ entries, priority: 0 }, ...beside]) }
-}
-
-/** In a merge batch, the catalog that one pull request leaves is the next one's base. */
-const getSimulatedCatalog = memoizePerObject((catalog: Catalog) => createSimulatedCatalog(catalog, []))
-
-/** Both sides of a change. Without `base`, upgrades start from versions of `catalog`. */
+/** Indexes both sides of a change once for all packages. Without `base`, upgrades start from versions of `catalog`. */
 export class CatalogUnderTest {
   private readonly catalog: Catalog
   private readonly base: Catalog | undefined
   private readonly others: readonly DependencyCatalog[]
   private readonly maxVersions: number
-  private readonly now: SimulatedCatalog
-  private readonly before: SimulatedCatalog
+  private readonly entries: CatalogOperatorEntries
+  private readonly baseEntries: CatalogOperatorEntries
+  private readonly walk: UpgradeSimulation
+  private readonly baseWalk: UpgradeSimulation
 
   constructor(
     catalog: Catalog,
@@ -123,14 +113,20 @@ export class CatalogUnderTest {
     this.base = base
     this.others = others
     this.maxVersions = maxVersions
-    const simulate = (one: Catalog) =>
-      others.length === 0 ? getSimulatedCatalog(one) : createSimulatedCatalog(one, others)
-    this.now = simulate(catalog)
-    this.before = base ? simulate(base) : this.now
+    this.entries = getCatalogEntries(catalog)
+    this.baseEntries = base ? getCatalogEntries(base) : this.entries
+    const beside = others.map((other) => ({
+      entries: createCatalogOperatorEntries(other.catalog, other.name),
+      priority: other.priority,
+    }))
+    this.walk = new UpgradeSimulation([{ entries: this.entries, priority: 0 }, ...beside])
+    this.baseWalk = base
+      ? new UpgradeSimulation([{ entries: this.baseEntries, priority: 0 }, ...beside])
+      : this.walk
   }
 
   packages(): readonly string[] {
-    return [...this.now.entries.packages.keys()]
+    return [...this.entries.packages.keys()]
   }
 
   /** Returns the channels with the default channel first, or undefined if the package does not exist. */
@@ -141,12 +137,12 @@ export class CatalogUnderTest {
         readonly entries: readonly { readonly name: string }[]
       }[]
     | undefined {
-    return this.now.entries.packages.get(packageName)?.channels
+    return this.entries.packages.get(packageName)?.channels
   }
 
   resolveChannel(packageName: string, channel: string): ChannelInstallResolution {
-    const head = findChannelHeadEntry(this.now.entries, packageName, channel)
-    const before = findChannelHeadEntry(this.before.entries, packageName, channel)
+    const head = findChannelHeadEntry(this.entries, packageName, channel)
+    const before = findChannelHeadEntry(this.baseEntries, packageName, channel)
     const oldHead = before && this.base && this.bundleNamed(this.base, before)
     return {
       package: packageName,
@@ -172,9 +168,9 @@ export class CatalogUnderTest {
    */
   upgradePlans(packageName: string, channel: string): readonly (readonly string[])[] | undefined {
     if (!this.base) return undefined
-    const before = this.before.walk.install(packageName, channel)
+    const before = this.baseWalk.install(packageName, channel)
     if (before.kind !== 'installed') return undefined
-    const { plans, end } = this.now.walk.follow(before.state)
+    const { plans, end } = this.walk.follow(before.state)
     if (end.kind !== 'settled') return undefined
     return [before.bundles.map(({ entry }) => entry.name), ...plans]
   }
@@ -194,7 +190,7 @@ export class CatalogUnderTest {
   }
 
   private fresh(packageName: string, channel: string): ChannelInstallResolution['fresh'] {
-    const installed = this.now.walk.install(packageName, channel)
+    const installed = this.walk.install(packageName, channel)
     if (installed.kind !== 'installed') return installed
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
     if (root === undefined)
@@ -213,21 +209,21 @@ export class CatalogUnderTest {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
     const stuckBefore = new Set<string>()
-    const oldHead = findChannelHeadEntry(this.before.entries, packageName, channel)?.name
-    const its = this.before.entries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
+    const oldHead = findChannelHeadEntry(this.baseEntries, packageName, channel)?.name
+    const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
     const entries = its?.entries ?? []
     const selected =
       entries.length > this.maxVersions
         ? sortOperatorEntriesNewestFirst(entries).slice(0, this.maxVersions)
         : entries
     for (const { name } of selected) {
-      const installed = this.before.walk.install(packageName, channel, name)
+      const installed = this.baseWalk.install(packageName, channel, name)
       if (installed.kind !== 'installed') {
         unreachable.push(name)
         continue
       }
-      upgrades.push(this.now.walk.follow(installed.state))
-      if (this.base && !doesUpgradePathEndAtChannelHead(this.before.walk.follow(installed.state), oldHead))
+      upgrades.push(this.walk.follow(installed.state))
+      if (this.base && !doesUpgradePathEndAtChannelHead(this.baseWalk.follow(installed.state), oldHead))
         stuckBefore.add(name)
     }
     return { upgrades, unreachable, stuckBefore, skippedVersions: entries.length - selected.length }

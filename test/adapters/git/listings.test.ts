@@ -1,38 +1,15 @@
 // Listings derived from one another, and differences computed from tree objects, match git's output on random trees and
 // on malicious trees.
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { join } from 'node:path'
-import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
+import type { TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/trees.ts'
 import { TreeListingCache } from '../../../src/adapters/git/listings.ts'
-import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
-import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { parseRawDiff, parseLsTreeOutput } from '../../../src/adapters/git/parse-output.ts'
-import {
-  createOriginRepository,
-  createTemporaryDirectory,
-  type OriginFile,
-  type OriginFiles,
-} from './origin.ts'
+import { createRecordedRepository, type OriginFile, type OriginFiles } from './origin.ts'
 
-const temporaryDirectory = createTemporaryDirectory('listings')
-const abortController = new AbortController()
-/** The subcommands that ran in a git process. */
-const recordedGitCalls: string[] = []
-
-const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
-const gitObjectReader = createCatFileObjectReader(options)
-const run = createGitRunner(options)
-const runLocalGit: GitRunner = (args, more) => {
-  recordedGitCalls.push(args[0] ?? '')
-  return run(args, more)
-}
-afterAll(() => {
-  abortController.abort()
-  gitObjectReader.close()
-  temporaryDirectory.remove()
-})
+const { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree, close } =
+  createRecordedRepository('listings')
+afterAll(close)
 
 const createTestTreeListingCache = (maxPaths = 1000): TreeListingCache =>
   new TreeListingCache(runLocalGit, gitObjectReader, maxPaths)
@@ -120,16 +97,6 @@ test('a tree similar to a known one starts no git process, and shares the unchan
   expect(recordedGitCalls).toEqual([])
   expect(now[0]).toBe(known[0])
 })
-
-/** A tree object with exactly these entries, valid or not. */
-function writeRawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
-  const bytes = entries.map(([mode, name, oid]) =>
-    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
-  )
-  return toTreeSha(
-    originRepository.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], Buffer.concat(bytes)),
-  )
-}
 
 describe('a tree that git would not write', () => {
   test.each([

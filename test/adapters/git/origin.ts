@@ -14,6 +14,8 @@ import {
   type TreeSha,
 } from '../../../src/pull-request/ids.ts'
 import { openGitMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
+import { createCatFileObjectReader } from '../../../src/adapters/git/object-reader.ts'
+import { createGitRunner, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 
 export type OriginFile = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
 export type OriginFiles = Readonly<Record<string, OriginFile>>
@@ -53,6 +55,36 @@ export function createOriginRepository(directory: string): OriginRepository {
     env: gitEnvironmentVariables,
   })
   return openOriginRepository(directory)
+}
+
+/** A bare repository, a reader of its objects, and a runner that records the subcommands that ran in a git process. */
+export function createRecordedRepository(name: string) {
+  const temporaryDirectory = createTemporaryDirectory(name)
+  const originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  const abortController = new AbortController()
+  const options = { directory: originRepository.directory, timeout: 60_000, signal: abortController.signal }
+  const gitObjectReader = createCatFileObjectReader(options)
+  const run = createGitRunner(options)
+  const recordedGitCalls: string[] = []
+  const runLocalGit: GitRunner = (args, more) => {
+    recordedGitCalls.push(args[0] ?? '')
+    return run(args, more)
+  }
+  const close = () => {
+    abortController.abort()
+    gitObjectReader.close()
+    temporaryDirectory.remove()
+  }
+  /** A tree object with exactly these entries, valid or not. */
+  const writeRawTree = (...entries: readonly (readonly [mode: string, name: string, oid: string])[]) => {
+    const parts = entries.flatMap(([mode, path, oid]) => [
+      Buffer.from(`${mode} ${path}\0`),
+      Buffer.from(oid, 'hex'),
+    ])
+    const args = ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin']
+    return toTreeSha(originRepository.git(args, Buffer.concat(parts)))
+  }
+  return { originRepository, gitObjectReader, recordedGitCalls, runLocalGit, writeRawTree, close }
 }
 
 export const openAnonymousMirror = (directory: string, url: string): Promise<GitMirror> =>
