@@ -13,8 +13,7 @@ export function findCommentFieldsByNodeId(
   caller: ApiCaller,
   id: unknown,
 ): GraphqlFieldValues {
-  const wanted = parseNodeId('IssueComment', id)
-  const comment = listVisibleComments(world, caller).find((it) => String(it.id) === wanted)
+  const comment = listVisibleComments(world, caller).find((it) => toNodeId('IssueComment', it.id) === id)
   if (comment === undefined)
     throw new GitHubApiError(404, `Could not resolve to a node with the global id of '${String(id)}'`)
   const { edit } = comment
