@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { memoryFolder } from './scripts/memory-folder.mjs'
 
@@ -32,6 +32,7 @@ export default {
   // Enough for a slow or busy machine.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most slow tests spend half of their time waiting for processes that they started.
-  maxWorkers: availableParallelism() * 2,
+  // Most slow tests spend more than half of their time waiting, mostly for processes that they started. A worker and
+  // these processes take up to 2 GiB.
+  maxWorkers: Math.max(1, Math.min(availableParallelism() * 3, Math.floor(totalmem() / 2 ** 31))),
 }

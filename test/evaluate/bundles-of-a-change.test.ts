@@ -116,39 +116,31 @@ async function createChangeEvaluator(
 }
 const getCatalogPath = (version: string) => `catalogs/${version}/foo/catalog.yaml`
 
+/** Evaluates the addition of a bundle to a catalog that has foo.v1.0.0. */
+const createAdditionEvaluator = (added: OlmBundleBlob, environment?: Readonly<Record<string, string>>) =>
+  createChangeEvaluator(
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
+    { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), added) },
+    undefined,
+    environment,
+  )
+
 describe('a bundle that a change adds', () => {
   test('passes if its image matches, and is not pulled again', async () => {
-    const evaluate = await createChangeEvaluator(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
-      {
-        [getCatalogPath('v4.20')]: renderCatalogFile(
-          createValidBundleBlob('1.0.0'),
-          createValidBundleBlob('1.1.0'),
-        ),
-      },
-    )
+    const evaluate = await createAdditionEvaluator(createValidBundleBlob('1.1.0'))
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 2 })
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
   test('is blocked if its image contains another version, and the finding shows both', async () => {
     const wrong = { ...createBundleBlob('1.1.0'), image: pushBundleImage(createBundleBlob('1.0.9')) }
-    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) }
-    const evaluate = await createChangeEvaluator(base, {
-      [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), wrong),
-    })
-    const { verdict, findings } = await evaluate()
+    const { verdict, findings } = await (await createAdditionEvaluator(wrong))()
     expect(verdict).toBe('blocked')
     expect(findings).toMatchObject([{ rule: 'bundle-not-its-image', at: { file: getCatalogPath('v4.20') } }])
     expect(findings[0]?.what).toMatch(/name is foo\.v1\.1\.0 in the catalog and foo\.v1\.0\.9 in the image/)
   })
   test('is rejected if it has the image of its predecessor', async () => {
-    const old = createValidBundleBlob('1.0.0')
-    const evaluate = await createChangeEvaluator(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(old) },
-      {
-        [getCatalogPath('v4.20')]: renderCatalogFile(old, { ...createBundleBlob('1.1.0'), image: old.image }),
-      },
-    )
+    const { image } = createValidBundleBlob('1.0.0')
+    const evaluate = await createAdditionEvaluator({ ...createBundleBlob('1.1.0'), image })
     expect((await evaluate()).rules).toEqual(['bundle-not-its-image'])
   })
   test.each<[string, Parameters<MockRegistry['putImage']>[2], string]>([
@@ -167,27 +159,11 @@ describe('a bundle that a change adds', () => {
     ['an operator', { files: { 'usr/bin/operator': 'x' } }, 'unreadable-bundle'],
   ])('is rejected if its image is %s', async (_name, content, rule) => {
     const image = mockRegistry.putImage('foo/other', undefined, content).reference
-    const evaluate = await createChangeEvaluator(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
-      {
-        [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), {
-          ...createBundleBlob('1.1.0'),
-          image,
-        }),
-      },
-    )
+    const evaluate = await createAdditionEvaluator({ ...createBundleBlob('1.1.0'), image })
     expect((await evaluate()).rules).toEqual([rule])
   })
   test('is inconclusive without a finding while its layers are unavailable', async () => {
-    const evaluate = await createChangeEvaluator(
-      { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) },
-      {
-        [getCatalogPath('v4.20')]: renderCatalogFile(
-          createValidBundleBlob('1.0.0'),
-          createValidBundleBlob('1.2.0'),
-        ),
-      },
-    )
+    const evaluate = await createAdditionEvaluator(createValidBundleBlob('1.2.0'))
     const restoreRegistry = mockRegistry.fail(({ kind }) => kind === 'blob', {
       status: 404,
       code: 'BLOB_UNKNOWN',
@@ -209,9 +185,7 @@ describe('image data in findings about a bundle', () => {
     ...more,
   })
   const shownIn = async (environment: Readonly<Record<string, string>>) => {
-    const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0')) }
-    const head = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundleBlob('1.0.0'), wrong()) }
-    const { verdict, findings } = await (await createChangeEvaluator(base, head, undefined, environment))()
+    const { verdict, findings } = await (await createAdditionEvaluator(wrong(), environment))()
     return { verdict, text: JSON.stringify(findings) }
   }
   test('is hidden if catalog-bot uses credentials, and the verdict is blocked anyway', async () => {

@@ -109,16 +109,25 @@ entries:
   'operators/sorted/ci.yaml': 'updateGraph: semver-mode\n',
   ...createBundleDirectory('sorted/1.0.0'),
 }
-const { [`operators/harbor/ci.yaml`]: _, ...others } = baseBranchFiles
 const replacesFieldYamlLine = '  replaces: plain.v1.0.0\n'
 
+/** Added, edited, and removed files. */
+type ChangedFiles = Readonly<Record<string, OriginFiles[string] | undefined>>
+
+function applyToBaseBranch(change: ChangedFiles): OriginFiles {
+  const files: Record<string, OriginFiles[string]> = {}
+  for (const [path, file] of Object.entries({ ...baseBranchFiles, ...change }))
+    if (file !== undefined) files[path] = file
+  return files
+}
+
 /** The replay's reports on pull requests, each of which was merged onto the same files. */
-function replayPulls(changes: readonly OriginFiles[], ...more: string[]) {
+function replayPulls(changes: readonly ChangedFiles[], ...more: string[]) {
   let tip = originRepository.commit(baseBranchFiles)
-  const mergedChanges = new Map<string, OriginFiles>()
-  for (const after of changes) {
-    const merged = originRepository.commit(after, [tip])
-    mergedChanges.set(merged, after)
+  const mergedChanges = new Map<string, ChangedFiles>()
+  for (const change of changes) {
+    const merged = originRepository.commit(applyToBaseBranch(change), [tip])
+    mergedChanges.set(merged, change)
     // The merge of a pull request that adds a page restores the files for the next one.
     const page = originRepository.commit({ ...baseBranchFiles, 'README.md': '' }, [tip])
     tip = originRepository.commit(baseBranchFiles, [merged, page])
@@ -146,12 +155,11 @@ function replayPulls(changes: readonly OriginFiles[], ...more: string[]) {
   return { status, pulls, stderr }
 }
 
-const harmlessChanges: readonly [string, string, OriginFiles][] = [
+const harmlessChanges: readonly [string, string, ChangedFiles][] = [
   [
     'group-in-owned-crd',
     'the group beside the name of an owned CRD',
     {
-      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', {
         spec: replacesFieldYamlLine + createOwnedCrdYaml(', group: example.com'),
       }),
@@ -161,66 +169,52 @@ const harmlessChanges: readonly [string, string, OriginFiles][] = [
   [
     'bundle-directory-of-other-version',
     'a directory whose name begins with v',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesFieldYamlLine }),
-    },
+    createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesFieldYamlLine }),
   ],
   [
     'bundle-directory-unconnected',
     'a bundle without a way from those before it',
-    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0') },
+    createBundleDirectory('plain/1.1.0'),
   ],
   [
     'bundle-directory-edge-to-nowhere',
     'a bundle that replaces one that other histories have',
-    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }) },
+    createBundleDirectory('plain/1.1.0', { spec: '  replaces: plain.v0.9.0\n' }),
   ],
   [
     'removed-bundle-in-use',
     'a bundle that is removed below another',
-    (() => {
-      const { ...all } = {
-        ...baseBranchFiles,
-        ...createBundleDirectory('plain/1.0.1', { spec: replacesFieldYamlLine }),
-      } as Record<string, OriginFiles[string]>
-      for (const path of Object.keys(createBundleDirectory('plain/1.0.0'))) delete all[path]
-      return all
-    })(),
+    {
+      ...createBundleDirectory('plain/1.0.1', { spec: replacesFieldYamlLine }),
+      ...Object.fromEntries(
+        Object.keys(createBundleDirectory('plain/1.0.0')).map((path) => [path, undefined]),
+      ),
+    },
   ],
   [
     'release-config-mismatch',
     'a template that ci.yaml does not map',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('harbor/1.1.0'),
-      ...createReleaseConfigFiles('other.yaml', ''),
-    },
+    { ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfigFiles('other.yaml', '') },
   ],
   [
     'several-heads',
     'a release that leaves two heads',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('harbor/1.1.0'),
-      ...createReleaseConfigFiles('t.yaml', ''),
-    },
+    { ...createBundleDirectory('harbor/1.1.0'), ...createReleaseConfigFiles('t.yaml', '') },
   ],
   [
     'bundle-directory-name-taken',
     'two directories of one name beside templates',
-    { ...baseBranchFiles, ...createBundleDirectory('harbor/1.1.0', { name: 'harbor.v1.0.0' }) },
+    createBundleDirectory('harbor/1.1.0', { name: 'harbor.v1.0.0' }),
   ],
   [
     'malformed-package-settings',
     'a template that its first release makes',
-    { ...others, 'operators/harbor/ci.yaml': catalogMappingYaml.replaceAll('t.yaml', 'new.yaml') },
+    { 'operators/harbor/ci.yaml': catalogMappingYaml.replaceAll('t.yaml', 'new.yaml') },
   ],
   [
     'unreadable-bundle',
     'manifests beside metadata',
     {
-      ...baseBranchFiles,
       'operators/plain/1.1.0/metadata/annotations.yaml':
         createBundleDirectory('plain/1.1.0')['operators/plain/1.1.0/metadata/annotations.yaml'] ?? '',
     },
@@ -228,63 +222,50 @@ const harmlessChanges: readonly [string, string, OriginFiles][] = [
   [
     'channel-removed',
     'a channel that a maintainer is asked about',
-    { ...baseBranchFiles, [harborCatalogPath]: createCatalogYaml(...firstReleaseBlobs) },
+    { [harborCatalogPath]: createCatalogYaml(...firstReleaseBlobs) },
   ],
   [
     'broken-object-metadata',
     'a namespace that OLM replaces',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine }),
-      ...serviceAccountFiles,
-    },
+    { ...createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine }), ...serviceAccountFiles },
   ],
   [
     'unparsable-min-kube-version',
     'a v that OLM ignores',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', {
-        spec: `${replacesFieldYamlLine}  minKubeVersion: v1.25.0\n`,
-      }),
-    },
+    createBundleDirectory('plain/1.1.0', { spec: `${replacesFieldYamlLine}  minKubeVersion: v1.25.0\n` }),
   ],
   [
     'broken-examples',
     'examples that are not JSON',
-    {
-      ...baseBranchFiles,
-      ...Object.fromEntries(
-        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine })).map(
-          ([path, text]) => [
-            path,
-            (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
-          ],
-        ),
+    Object.fromEntries(
+      Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine })).map(
+        ([path, text]) => [
+          path,
+          (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
+        ],
       ),
-    },
+    ),
   ],
   [
     'workflow-edit-in-history',
     'workflows that the pull request shows',
-    { ...baseBranchFiles, '.github/workflows/build.yml': 'on: [push]\n' },
+    { '.github/workflows/build.yml': 'on: [push]\n' },
   ],
 ]
-const ignoredReplacesInSemverMode = {
-  ...baseBranchFiles,
-  ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
-}
+const ignoredReplacesInSemverMode = createBundleDirectory('sorted/1.1.0', {
+  spec: '  replaces: other.v1.0.0\n',
+})
 
 describe('harmless changes', () => {
   const { pulls, status, stderr } = replayPulls(
-    [...harmlessChanges.map(([, , after]) => after), ignoredReplacesInSemverMode],
+    [...harmlessChanges.map(([, , change]) => change), ignoredReplacesInSemverMode],
     '--max-blocked',
     '0',
   )
 
-  test.each(harmlessChanges)('%s blocks nothing: %s', (rule, _what, after) => {
-    expect(pulls.get(after)).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
-    expect(pulls.get(after)?.['decision']).not.toBe('blocked')
+  test.each(harmlessChanges)('%s blocks nothing: %s', (rule, _what, change) => {
+    expect(pulls.get(change)).toMatchObject({ rules: [], warnings: expect.arrayContaining([rule]) })
+    expect(pulls.get(change)?.['decision']).not.toBe('blocked')
   })
 
   test('in semver-mode `replaces` of a bundle is ignored', () => {
@@ -300,11 +281,10 @@ describe('harmless changes', () => {
   })
 })
 
-const harmfulChanges: readonly [string, OriginFiles][] = [
+const harmfulChanges: readonly [string, ChangedFiles][] = [
   [
     'several-heads',
     {
-      ...baseBranchFiles,
       [harborCatalogPath]: createCatalogYaml(
         createChannelYaml('stable', '{name: harbor.v1.0.0}, {name: harbor.v1.1.0}'),
         createChannelYaml('old', '{name: harbor.v1.0.0}'),
@@ -316,7 +296,6 @@ const harmfulChanges: readonly [string, OriginFiles][] = [
   [
     'bundle-edited',
     {
-      ...baseBranchFiles,
       [harborCatalogPath]: createCatalogYaml(
         firstReleaseBlobs[0] ?? '',
         createBundleYaml('1.0.0', `sha256:${'b'.repeat(64)}`),
@@ -327,7 +306,6 @@ const harmfulChanges: readonly [string, OriginFiles][] = [
   [
     'installed-version-stranded',
     {
-      ...baseBranchFiles,
       [harborCatalogPath]: createCatalogYaml(
         createChannelYaml('stable', '{name: harbor.v1.1.0}'),
         createChannelYaml('old', '{name: harbor.v1.0.0}'),
@@ -336,25 +314,15 @@ const harmfulChanges: readonly [string, OriginFiles][] = [
       ),
     },
   ],
-  [
-    'bundle-directory-of-other-package',
-    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { packageName: 'harbor' }) },
-  ],
-  [
-    'bundle-directory-name-taken',
-    { ...baseBranchFiles, ...createBundleDirectory('plain/1.1.0', { name: 'plain.v1.0.0' }) },
-  ],
+  ['bundle-directory-of-other-package', createBundleDirectory('plain/1.1.0', { packageName: 'harbor' })],
+  ['bundle-directory-name-taken', createBundleDirectory('plain/1.1.0', { name: 'plain.v1.0.0' })],
   [
     'unparsable-min-kube-version',
-    {
-      ...baseBranchFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesFieldYamlLine}  minKubeVersion: new\n` }),
-    },
+    createBundleDirectory('plain/1.1.0', { spec: `${replacesFieldYamlLine}  minKubeVersion: new\n` }),
   ],
   [
     'broken-object-metadata',
     {
-      ...baseBranchFiles,
       ...createBundleDirectory('plain/1.1.0', { spec: replacesFieldYamlLine }),
       'operators/plain/1.1.0/manifests/account.yaml':
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
@@ -364,13 +332,13 @@ const harmfulChanges: readonly [string, OriginFiles][] = [
 
 describe('harmful changes', () => {
   const { pulls, status, stderr } = replayPulls(
-    harmfulChanges.map(([, after]) => after),
+    harmfulChanges.map(([, change]) => change),
     '--max-blocked',
     '49.9',
   )
 
-  test.each(harmfulChanges)('%s blocks a harmful change', (rule, after) => {
-    expect(pulls.get(after)).toMatchObject({ decision: 'blocked', rules: expect.arrayContaining([rule]) })
+  test.each(harmfulChanges)('%s blocks a harmful change', (rule, change) => {
+    expect(pulls.get(change)).toMatchObject({ decision: 'blocked', rules: expect.arrayContaining([rule]) })
   })
 
   test('above the limit let the replay exit with 1', () => {
@@ -380,6 +348,6 @@ describe('harmful changes', () => {
 })
 
 test('a limit fails the replay if no pull request was evaluated', () => {
-  const { status } = replayPulls([baseBranchFiles], '--max-blocked', '0.5', '--since', '2090-01-01')
+  const { status } = replayPulls([{}], '--max-blocked', '0.5', '--since', '2090-01-01')
   expect(status).toBe(1)
 })

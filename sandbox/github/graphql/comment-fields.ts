@@ -3,7 +3,7 @@
 import { canSeeRepository } from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'
-import { toNodeId } from '../views/account-view.ts'
+import { parseNodeId, toNodeId } from '../views/account-view.ts'
 import type { IssueComment, MockGitHubData } from '../github-data.ts'
 import type { GraphqlFieldValues } from './execute-query.ts'
 
@@ -42,10 +42,10 @@ export function findCommentFieldsByNodeIds(
 ): (GraphqlFieldValues | null)[] {
   if (ids.length > 100)
     throw new GitHubApiError(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
-  const known = new Set<unknown>(
-    listVisibleComments(state, caller).map((it) => toNodeId('IssueComment', it.id)),
+  const known = new Set<unknown>(listVisibleComments(state, caller).map((it) => String(it.id)))
+  return ids.map((id) =>
+    known.has(parseNodeId('IssueComment', id)) ? { __typename: 'IssueComment', id } : null,
   )
-  return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
 }
 
 function listVisibleComments(state: MockGitHubData, caller: ApiCaller): IssueComment[] {

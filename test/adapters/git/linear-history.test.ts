@@ -18,6 +18,7 @@ const gitMergeContext: GitMergeContext = {
   directory,
   signature: { name: 'Bot', email: 'bot@example.com' },
 }
+
 test('a linear history above any base has the commits that git lists, and any other history is undefined', async () => {
   const root = originRepository.commit({ a: '1' })
   const base = originRepository.commit({ a: '2' }, [root])

@@ -92,14 +92,15 @@ entries:
   'catalogs/v4.20/foo/catalog.yaml': renderedCatalogYaml,
 }
 const releaseConfigPath = 'operators/foo/1.1.0/release-config.yaml'
+const addRelease = (files: FileTree, version: string, config: string): FileTree => ({
+  ...files,
+  ...createBundleDirectoryFiles(version),
+  [`operators/foo/${version}/release-config.yaml`]: createReleaseConfigYaml(config),
+})
 
 describe('a bundle with a release configuration', () => {
   test('is added to the catalogs of its basic template as configured', async () => {
-    const after = {
-      ...basicFiles,
-      ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
-    }
+    const after = addRelease(basicFiles, '1.1.0', '    replaces: foo.v1.0.0\n')
     const { channels, text, findings } = await buildCatalogs(basicFiles, after)
     expect(channels).toEqual([
       [
@@ -117,11 +118,7 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('is shown with the expected name of its image', async () => {
-    const after = {
-      ...basicFiles,
-      ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: createReleaseConfigYaml('    replaces: foo.v1.0.0\n'),
-    }
+    const after = addRelease(basicFiles, '1.1.0', '    replaces: foo.v1.0.0\n')
     const { text } = await buildCatalogs(basicFiles, after, 'quay.io/org/{package}:v{version}')
     expect(text.at(-1)).toBe('  expected image: quay.io/org/foo:v1.1.0')
     expect((await buildCatalogs(basicFiles, after)).text.at(-1)).toBe(
@@ -130,11 +127,7 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('gets errors at a line of the configuration if opm would reject the catalog', async () => {
-    const after = {
-      ...basicFiles,
-      ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: createReleaseConfigYaml(''),
-    }
+    const after = addRelease(basicFiles, '1.1.0', '')
     const { findings } = await buildCatalogs(basicFiles, after)
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.length).toBeGreaterThan(0)
@@ -144,11 +137,7 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('is not added if the catalogs already contain it', async () => {
-    const after = {
-      ...basicFiles,
-      ...createBundleDirectoryFiles('1.0.0'),
-      [releaseConfigPath.replace('1.1.0', '1.0.0')]: createReleaseConfigYaml(''),
-    }
+    const after = addRelease(basicFiles, '1.0.0', '')
     expect((await buildCatalogs(basicFiles, after)).projected).toEqual([])
   })
 
@@ -162,11 +151,7 @@ describe('a bundle with a release configuration', () => {
 
   test('creates a template that does not exist yet', async () => {
     const before = createCiYamlWithCatalogMapping('olm.template.basic')
-    const after = {
-      ...before,
-      ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: createReleaseConfigYaml(''),
-    }
+    const after = addRelease(before, '1.1.0', '')
     const { channels, text } = await buildCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
@@ -181,11 +166,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
 `,
       'catalogs/v4.19/foo/catalog.yaml': renderedCatalogYaml,
     }
-    const after = {
-      ...before,
-      ...createBundleDirectoryFiles('1.0.1'),
-      'operators/foo/1.0.1/release-config.yaml': createReleaseConfigYaml('Fast'),
-    }
+    const after = addRelease(before, '1.0.1', 'Fast')
     const { channels } = await buildCatalogs(before, after)
     expect(channels).toEqual([
       [
@@ -204,11 +185,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       'catalogs/v4.19/foo/catalog.yaml': '',
       'catalogs/v4.20/foo/catalog.yaml': '',
     }
-    const after = {
-      ...before,
-      ...createBundleDirectoryFiles('1.1.0'),
-      [releaseConfigPath]: createReleaseConfigYaml(''),
-    }
+    const after = addRelease(before, '1.1.0', '')
     const { text, findings } = await buildCatalogs(before, after)
     expect(findings).toEqual([])
     expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)

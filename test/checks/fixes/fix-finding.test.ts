@@ -37,7 +37,7 @@ properties:
       displayName: Foo
       installModes: [{type: AllNamespaces, supported: true}]
 `
-const catalogYaml = (entries: string, ...versions: string[]) => `---
+const catalogYaml = (entries: string) => `---
 schema: olm.package
 name: foo
 defaultChannel: stable
@@ -46,7 +46,7 @@ schema: olm.channel
 package: foo
 name: stable
 entries:
-${entries}${versions.map((version) => createBundleYaml(version)).join('')}`
+${entries}${[...entries.matchAll(/name: foo\.v([\d.]+)/g)].map(([, version = '']) => createBundleYaml(version)).join('')}`
 
 /** The same catalog as JSON, one document after another. */
 function convertYamlToJson(yaml: string): string {
@@ -63,29 +63,19 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
   [
     'several-heads',
     'the newest replaces the head that is left over',
-    catalogYaml(
-      `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
-      '1.0.0',
-      '1.1.0',
-      '1.2.0',
-    ),
+    catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`),
     '   - name: foo.v1.2.0\n-    replaces: foo.v1.0.0\n+    replaces: foo.v1.1.0',
   ],
   [
     'several-heads',
     'and keeps its quotes and its comment',
-    catalogYaml(
-      `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`,
-      '1.0.0',
-      '1.1.0',
-      '1.2.0',
-    ),
+    catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: 'foo.v1.0.0' # why\n`),
     "   - name: foo.v1.2.0\n-    replaces: 'foo.v1.0.0' # why\n+    replaces: 'foo.v1.1.0' # why",
   ],
   [
     'several-heads',
     'what replaced nothing gets the edge',
-    catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n`, '1.0.0', '1.1.0', '1.2.0'),
+    catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n`),
     '   - name: foo.v1.2.0\n+    replaces: foo.v1.1.0',
   ],
   [
@@ -93,46 +83,43 @@ const suggestedFixCases: readonly (readonly [rule: string, why: string, text: st
     'where a replaced edge would strand others, the newest skips instead',
     catalogYaml(
       `  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
-      '1.0.0',
-      '1.1.0',
-      '1.2.0',
     ),
     '     replaces: foo.v1.0.0\n+    skips:\n+      - foo.v1.1.0',
   ],
   [
     'several-heads',
     'ten is newer than nine',
-    catalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`, '1.9.0', '1.10.0'),
+    catalogYaml(`  - name: foo.v1.9.0\n  - name: foo.v1.10.0\n`),
     '   - name: foo.v1.10.0\n+    replaces: foo.v1.9.0',
   ],
   [
     'misspelt-field',
     'the key alone',
-    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replace: foo.v1.0.0\n`),
     '-    replace: foo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
   [
     'misspelt-property-type',
     'the type alone',
-    `${catalogYaml('  - name: foo.v1.0.0\n', '1.0.0')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
+    `${catalogYaml('  - name: foo.v1.0.0\n')}  - type: olm.GVK\n    value:\n      group: a.io\n      kind: A\n      version: v1\n`,
     '-  - type: olm.GVK\n+  - type: olm.gvk',
   ],
   [
     'invalid-version',
     'no letter in front',
-    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('version: 1.0.0', 'version: v1.0.0'),
+    catalogYaml('  - name: foo.v1.0.0\n').replace('version: 1.0.0', 'version: v1.0.0'),
     '       packageName: foo\n-      version: v1.0.0\n+      version: 1.0.0',
   ],
   [
     'invalid-version',
     'one that is missing stands in the name',
-    catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace('      version: 1.0.0\n', ''),
+    catalogYaml('  - name: foo.v1.0.0\n').replace('      version: 1.0.0\n', ''),
     '       packageName: foo\n+      version: 1.0.0',
   ],
   [
     'edge-to-nowhere',
     'a slip in the name',
-    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`, '1.0.0', '1.1.0'),
+    catalogYaml(`  - name: foo.v1.0.0\n  - name: foo.v1.1.0\n    replaces: fooo.v1.0.0\n`),
     '   - name: foo.v1.1.0\n-    replaces: fooo.v1.0.0\n+    replaces: foo.v1.0.0',
   ],
 ]
@@ -154,7 +141,7 @@ describe.each([
 })
 
 describe('a tag', () => {
-  const text = catalogYaml('  - name: foo.v1.0.0\n', '1.0.0').replace(`foo@${imageDigest}`, 'foo:v1 # latest')
+  const text = catalogYaml('  - name: foo.v1.0.0\n').replace(`foo@${imageDigest}`, 'foo:v1 # latest')
   const line = text.split('\n').findIndex((each) => each.startsWith('image:')) + 1
   const tagged = (data: object, more: Partial<Finding> = {}): Finding => ({
     ...{ rule: 'image-by-tag', severity: 'warning', what: '', why: '', fix: '' },
@@ -189,12 +176,7 @@ describe('a tag', () => {
 })
 
 describe('there is no fix', () => {
-  const fork = catalogYaml(
-    `${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
-    '1.0.0',
-    '1.1.0',
-    '1.2.0',
-  )
+  const fork = catalogYaml(`${replacesChainYaml}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`)
   const heads = findCatalogFindings(fork).find(({ rule }) => rule === 'several-heads') as Finding
   test.each([
     ['other line endings', fork.replaceAll('\n', '\r\n')],
@@ -211,7 +193,7 @@ describe('there is no fix', () => {
     expect(computeFindingFix(heads, encodeText(text))).toBeUndefined()
   })
   test('for a list on one line', () => {
-    const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
+    const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n')
     const found = findCatalogFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
     expect(computeFindingFix(found, encodeText(flow))).toBeUndefined()
   })

@@ -22,7 +22,11 @@ import { ImageError } from '../../../src/adapters/image/catalog-publisher.ts'
 const catalogImageName = 'quay.io/coast/catalog'
 const baseImageReference = 'quay.io/opm/opm:latest'
 const internalBaseImageReference = 'registry.inside.example/base'
-const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const requestedImage = {
+  github: { owner: 'coast', name: 'operators' },
+  installation: 7,
+  image: catalogImageName,
+}
 
 let fakeRegistries: FakeCatalogPublisher[]
 let openedPublishEntryIndexes: number[]
@@ -81,8 +85,7 @@ const treeReader: TreeReader = {
 const publishRequest: Extract<PublishRequest, { kind: 'publish' }> = {
   kind: 'publish',
   purpose: 'catalog',
-  ...requestingRepository,
-  image: catalogImageName,
+  ...requestedImage,
   mirror: '/mirror',
   tree: toTreeSha('2'.repeat(40)),
   root: 'catalogs/v4',
@@ -324,8 +327,7 @@ describe('the attachments of an image', () => {
     const now = publishedDigest(
       await runPublishRequest({
         kind: 'rebase',
-        ...requestingRepository,
-        image: catalogImageName,
+        ...requestedImage,
         digest: old,
         tags,
         settings,
@@ -385,8 +387,7 @@ describe("the operator's list", () => {
     expect(
       await runPublishRequest({
         kind: 'look',
-        ...requestingRepository,
-        image: catalogImageName,
+        ...requestedImage,
         tags: [],
         base: 'registry.inside.example/secret:1',
       }),
@@ -406,8 +407,7 @@ describe('reading the current state', () => {
     expect(
       await runPublishRequest({
         kind: 'look',
-        ...requestingRepository,
-        image: catalogImageName,
+        ...requestedImage,
         tags: ['latest'],
         base: 'quay.io/base/mirrored:1',
       }),
@@ -435,8 +435,7 @@ describe('previews', () => {
     expect(
       await runPublishRequest({
         kind: 'retag',
-        ...requestingRepository,
-        image: catalogImageName,
+        ...requestedImage,
         digest: `sha256:${'a'.repeat(64)}`,
         tags: ['pr-12'],
       }),
@@ -446,7 +445,7 @@ describe('previews', () => {
 
 describe('removing old images', () => {
   const remove = (images: Extract<PublishRequest, { kind: 'remove' }>['images']) =>
-    runPublishRequest({ kind: 'remove', ...requestingRepository, image: catalogImageName, images })
+    runPublishRequest({ kind: 'remove', ...requestedImage, images })
 
   test('removes images that no other tag names', async () => {
     const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
@@ -573,8 +572,7 @@ describe('an order to retag', () => {
     const now = getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
     const answer = await runPublishRequest({
       kind: 'retag',
-      ...requestingRepository,
-      image: catalogImageName,
+      ...requestedImage,
       digest: old,
       tags: ['latest'],
     })
@@ -586,13 +584,7 @@ describe('an order to retag', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(
-      await runPublishRequest({
-        kind: 'retag',
-        ...requestingRepository,
-        image: catalogImageName,
-        digest: gone,
-        tags: ['latest'],
-      }),
+      await runPublishRequest({ kind: 'retag', ...requestedImage, digest: gone, tags: ['latest'] }),
     ).toMatchObject({ kind: 'failed' })
   })
 })

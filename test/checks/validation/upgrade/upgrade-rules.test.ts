@@ -12,12 +12,12 @@ import {
 } from '../../../pull-request/build-catalog.ts'
 
 const catalogPath = 'catalog/foo/catalog.yaml'
-const createBundleBlobs = (...versions: number[]) =>
+const createBundleBlobs = (versions: readonly number[]) =>
   versions.map((n) => buildBundleBlob(`foo.v${n}`, 'foo', `${n}.0.0`))
 const baseBlobs = [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
-  ...createBundleBlobs(1, 2, 3),
+  ...createBundleBlobs([1, 2, 3]),
 ]
 
 const findUpgradeFindings = (
@@ -36,17 +36,20 @@ const findUpgradeFindings = (
 const listRuleIds = (findings: readonly Finding[]) => findings.map(({ rule }) => rule).sort()
 const listUpgradeRules = (...sides: Parameters<typeof findUpgradeFindings>) =>
   listRuleIds(findUpgradeFindings(...sides))
-const createStableCatalog = (entries: readonly (string | CatalogBlob)[], ...more: CatalogBlob[]) => [
+const createStableCatalog = (
+  entries: readonly (string | CatalogBlob)[],
+  versions: readonly number[] = [],
+): CatalogBlob[] => [
   buildPackageBlob('foo'),
   buildChannelBlob('stable', 'foo', entries),
-  ...more,
+  ...createBundleBlobs(versions),
 ]
 
 describe('no finding is reported for', () => {
   test('a new head that replaces the old one', () => {
     const after = createStableCatalog(
       ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2', 'foo.v4 < foo.v3'],
-      ...createBundleBlobs(1, 2, 3, 4),
+      [1, 2, 3, 4],
     )
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
@@ -62,15 +65,12 @@ describe('no finding is reported for', () => {
   test('removed entries that the new head skips', () => {
     const after = createStableCatalog(
       [{ name: 'foo.v4', replaces: 'foo.v3', skips: ['foo.v1', 'foo.v2'] }, 'foo.v3'],
-      ...createBundleBlobs(1, 2, 3, 4),
+      [1, 2, 3, 4],
     )
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('removed entries that a skipRange covers', () => {
-    const after = createStableCatalog(
-      [{ name: 'foo.v4', skipRange: '>=1.0.0 <4.0.0' }],
-      ...createBundleBlobs(1, 2, 3, 4),
-    )
+    const after = createStableCatalog([{ name: 'foo.v4', skipRange: '>=1.0.0 <4.0.0' }], [1, 2, 3, 4])
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
 })
@@ -80,10 +80,7 @@ describe('installed-version-stranded', () => {
     findings.filter(({ rule }) => rule === 'installed-version-stranded').map(({ data }) => data?.bundles)
   const strandedBy = (after: readonly CatalogBlob[]) => stranded(findUpgradeFindings(baseBlobs, after))
   test('names entries that are removed and not skipped', () => {
-    const after = createStableCatalog(
-      [{ name: 'foo.v3', skips: ['foo.v2'] }, 'foo.v2'],
-      ...createBundleBlobs(1, 2, 3),
-    )
+    const after = createStableCatalog([{ name: 'foo.v3', skips: ['foo.v2'] }, 'foo.v2'], [1, 2, 3])
     const found = findUpgradeFindings(baseBlobs, after)
     expect(stranded(found)).toEqual([['foo.v1']])
     expect(found[0]).toMatchObject({
@@ -95,14 +92,14 @@ describe('installed-version-stranded', () => {
   test('names every old entry if only an unconnected new head remains', () => {
     const after = createStableCatalog(
       ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2', 'foo.v4'],
-      ...createBundleBlobs(1, 2, 3, 4),
+      [1, 2, 3, 4],
     )
     expect(strandedBy(after)).toEqual([])
-    const alone = createStableCatalog(['foo.v4'], ...createBundleBlobs(1, 2, 3, 4))
+    const alone = createStableCatalog(['foo.v4'], [1, 2, 3, 4])
     expect(strandedBy(alone)).toEqual([['foo.v1', 'foo.v2', 'foo.v3']])
   })
   test('names a withdrawn head, together with head-moves-backwards', () => {
-    const after = createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], ...createBundleBlobs(1, 2, 3))
+    const after = createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], [1, 2, 3])
     const found = findUpgradeFindings(baseBlobs, after)
     expect(stranded(found)).toEqual([['foo.v3']])
     expect(listRuleIds(found)).toContain('head-moves-backwards')
@@ -110,37 +107,29 @@ describe('installed-version-stranded', () => {
   test('never suggests replacing a newer version with an older one', () => {
     const fixOf = (after: readonly CatalogBlob[]) =>
       findUpgradeFindings(baseBlobs, after).find(({ rule }) => rule === 'installed-version-stranded')?.fix
-    expect(fixOf(createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], ...createBundleBlobs(1, 2, 3)))).toBe(
+    expect(fixOf(createStableCatalog(['foo.v1', 'foo.v2 < foo.v1'], [1, 2, 3]))).toBe(
       'Keep foo.v3, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate it.',
     )
-    expect(fixOf(createStableCatalog(['foo.v2'], ...createBundleBlobs(1, 2, 3)))).toMatch(
-      /^Make foo.v2, .* Keep foo.v3, /,
-    )
-    expect(fixOf(createStableCatalog(['foo.v3'], ...createBundleBlobs(1, 2, 3)))).toMatch(
-      /^Make foo.v3, [^K]*$/,
-    )
+    expect(fixOf(createStableCatalog(['foo.v2'], [1, 2, 3]))).toMatch(/^Make foo.v2, .* Keep foo.v3, /)
+    expect(fixOf(createStableCatalog(['foo.v3'], [1, 2, 3]))).toMatch(/^Make foo.v3, [^K]*$/)
   })
   test('is not reported for a withdrawn head that the previous version skips', () => {
     const after = createStableCatalog(
       ['foo.v1', { name: 'foo.v2', replaces: 'foo.v1', skips: ['foo.v3'] }],
-      ...createBundleBlobs(1, 2, 3),
+      [1, 2, 3],
     )
     expect(listUpgradeRules(baseBlobs, after)).toEqual(['head-moves-backwards'])
   })
   test('is not reported for versions that were already stranded', () => {
-    const before = createStableCatalog(
-      ['foo.v1', 'foo.v2', { name: 'foo.v3', skips: ['foo.v2'] }],
-      ...createBundleBlobs(1, 2, 3),
-    )
+    const before = createStableCatalog(['foo.v1', 'foo.v2', { name: 'foo.v3', skips: ['foo.v2'] }], [1, 2, 3])
     const after = createStableCatalog(
       ['foo.v1', 'foo.v2', { name: 'foo.v3', skips: ['foo.v2'] }, 'foo.v4 < foo.v3'],
-      ...createBundleBlobs(1, 2, 3, 4),
+      [1, 2, 3, 4],
     )
     expect(stranded(findUpgradeFindings(before, after))).toEqual([])
   })
   test('applies a skipRange literally, and ignores an invalid one', () => {
-    const ranged = (skipRange: string) =>
-      createStableCatalog([{ name: 'foo.v3', skipRange }], ...createBundleBlobs(1, 2, 3))
+    const ranged = (skipRange: string) => createStableCatalog([{ name: 'foo.v3', skipRange }], [1, 2, 3])
     expect(strandedBy(ranged('>=1.0.0 <3.0.0'))).toEqual([])
     expect(strandedBy(ranged('>=2.0.0 <3.0.0'))).toEqual([['foo.v1']])
     expect(strandedBy(ranged('not a range'))).toEqual([['foo.v1', 'foo.v2']])
@@ -148,7 +137,7 @@ describe('installed-version-stranded', () => {
   test('names the versions of a disconnected cycle, which opm accepts if an entry skips them', () => {
     const after = createStableCatalog(
       ['foo.v3', 'foo.v1 < foo.v2', { name: 'foo.v2', replaces: 'foo.v1', skips: ['foo.v2', 'foo.v1'] }],
-      ...createBundleBlobs(1, 2, 3),
+      [1, 2, 3],
     )
     expect(strandedBy(after)).toEqual([['foo.v1', 'foo.v2']])
   })
@@ -204,7 +193,7 @@ describe('bundle-edited', () => {
 })
 
 test('bundle-removed names all removed bundles in one finding', () => {
-  const after = createStableCatalog(['foo.v3 < foo.v2'], ...createBundleBlobs(3))
+  const after = createStableCatalog(['foo.v3 < foo.v2'], [3])
   const found = findUpgradeFindings(baseBlobs, after)
   expect(listRuleIds(found)).toEqual(['bundle-removed', 'installed-version-stranded'])
   expect(found[0]).toMatchObject({
