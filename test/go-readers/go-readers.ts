@@ -35,7 +35,7 @@ export function startGoImageReaders(go: string): GoImageReaders {
     spawnSync(go, ['build', ...tags, '-o', program, '.'], {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
       encoding: 'utf8',
-      env: { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0', GOFLAGS: '' },
+      env: { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0' },
     })
   const readsZstd = build('-tags', 'zstd').status === 0
   const built = readsZstd ? { status: 0, stderr: '' } : build()
