@@ -354,10 +354,8 @@ async function verifyNpmPackages(release: Release): Promise<void> {
     await awaitAll(tarballs.map((tarball) => verifyNpmPackage(release, tarball, node)))
     reportStep(`npm packages work with Node.js ${version}`)
   }
-  const authorPackage = tarballs
-    .filter((tarball) => tarball.includes('-cli-'))
-    .map((name) => join(folder, name))
-  await runExternalProgram(join(release.stage, '.ci/try-author-package'), authorPackage)
+  const authorPackage = tarballs.find((tarball) => tarball.includes('-cli-')) ?? ''
+  await runExternalProgram(join(release.stage, '.ci/try-author-package'), [join(folder, authorPackage)])
   reportStep('the package for authors works on examples')
 }
 
