@@ -23,8 +23,7 @@ export interface GoImageReaders {
 
 /** The `go` command; undefined if it isn't installed. */
 export function findGoCommand(): string | undefined {
-  const found = ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
-  return found
+  return ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
 }
 
 /** Builds the program, in half a minute or less, and starts it. */
