@@ -27,7 +27,8 @@ RUN node scripts/build.ts /build/app/dist \
   && find app/node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.md' -o -name '*.tar.gz' \) -delete \
   && find app/node_modules -type d -empty -delete \
   && mv bin package.json app.yml LICENSE app/ \
-  && chmod -R u=rwX,go=rX app
+  && chmod -R u=rwX,go=rX app \
+  && node -p 'tls.rootCertificates.join("\n")' >ca-certificates.crt
 
 FROM ${NODE_IMAGE} AS runtime
 ARG DEBIAN_MIRROR=
@@ -38,7 +39,7 @@ RUN --mount=type=secret,id=ca \
     find /etc/apt \( -name '*.sources' -o -name '*.list' \) -exec sed -i -E "s|https?://[^/ ]+|$DEBIAN_MIRROR|" {} +; \
   fi \
   && apt-get -o Acquire::https::CAInfo=/run/secrets/ca update \
-  && apt-get -o Acquire::https::CAInfo=/run/secrets/ca install --yes --no-install-recommends ca-certificates git tini \
+  && apt-get -o Acquire::https::CAInfo=/run/secrets/ca install --yes --no-install-recommends git tini \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
   && ln -s /app/bin/catalog-bot.cjs /usr/local/bin/catalog-bot \
   && install --directory --owner=node --group=node /data
@@ -57,6 +58,8 @@ ENTRYPOINT ["tini", "--"]
 CMD ["catalog-bot", "serve"]
 
 FROM runtime
+# Git trusts the certificate authorities that Node.js trusts.
+COPY --from=build /build/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /build/app /app
 ARG TITLE=catalog-bot
 ARG DESCRIPTION="A GitHub App that validates, merges, and publishes OLM file-based catalogs"

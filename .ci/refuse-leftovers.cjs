@@ -6,16 +6,16 @@ const fs = require('node:fs')
 const { globalPaths } = require('node:module')
 const path = require('node:path')
 
-const places = process.argv.slice(2)
-if (places.length === 0) {
+const directories = process.argv.slice(2)
+if (directories.length === 0) {
   console.error('usage: node .ci/refuse-leftovers.cjs CHECKOUT TEMPORARY_DIRECTORY')
   process.exit(2)
 }
 
 /** @returns {string[]} `node_modules` paths of the directory and its parents, with and without resolving symbolic links */
-function nodeModulesAbove(place) {
+function nodeModulesAbove(directory) {
   const folders = new Set()
-  for (const start of [path.resolve(place), fs.realpathSync(place)])
+  for (const start of [path.resolve(directory), fs.realpathSync(directory)])
     for (let folder = start; ; folder = path.dirname(folder)) {
       folders.add(path.join(folder, 'node_modules'))
       if (folder === path.dirname(folder)) break
@@ -24,9 +24,9 @@ function nodeModulesAbove(place) {
 }
 
 const problems = []
-for (const place of places)
-  for (const folder of nodeModulesAbove(place))
-    if (fs.existsSync(folder)) problems.push(`${folder} would be found from ${place}`)
+for (const directory of directories)
+  for (const folder of nodeModulesAbove(directory))
+    if (fs.existsSync(folder)) problems.push(`${folder} would be found from ${directory}`)
 if (process.env.NODE_PATH) problems.push(`NODE_PATH is set, to ${process.env.NODE_PATH}`)
 if (process.env.NODE_OPTIONS) problems.push(`NODE_OPTIONS is set, to ${process.env.NODE_OPTIONS}`)
 // The last places that require() searches: folders in the home directory and in the Node.js installation.

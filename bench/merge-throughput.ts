@@ -1,8 +1,8 @@
 // Measures how fast ready pull requests merge, and the number of GitHub requests: N pull requests on a catalog of 20
 // MB, with 200 ms latency for each GitHub call, on a branch that accepts several merges in one push and on a branch
-// that requires one push for each. GitHub's hourly limit is disabled, and its limits per minute apply only with
-// `--limits` (docs/explanation/api-limits.md). Prints the measurements with their targets, and a table of the requests of a merge.
-// `npm run bench:landing -- [N...] [--megabytes 20] [--latency 200] [--waiting 0] [--only trains|one-by-one] [--limits]`
+// that requires one push for each. GitHub's limits are disabled. Prints the measurements with their targets, and a table of the
+// requests of a merge.
+// `npm run bench:landing -- [N...] [--megabytes 20] [--latency 200] [--waiting 0] [--only trains|one-by-one]`
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,15 +36,6 @@ const { values, positionals } = parseArgs({
     /** Additional pull requests that only wait for an approval. */
     waiting: { type: 'string', default: '0' },
     only: { type: 'string' },
-    /**
-     * The maximum number of pull requests for one-by-one mode, unless it is the only mode: it is slower, and no
-     * target needs more.
-     */
-    most: { type: 'string', default: '30' },
-    /** Applies GitHub.com's limits per minute, including one second between writes. */
-    limits: { type: 'boolean', default: false },
-    /** The number of seconds after which the benchmark stops and reports the merges so far. */
-    within: { type: 'string', default: '600' },
   },
 })
 const pullRequestCounts = positionals.length > 0 ? positionals.map(Number) : [10, 30, 100, 300]
@@ -52,6 +43,8 @@ const mergeModes = (['trains', 'one-by-one'] as const).filter(
   (mode) => values.only === undefined || values.only === mode,
 )
 const repositoryName = 'coast/operators'
+/** After this time, the benchmark stops and reports the merges so far. */
+const maxDurationMs = 600_000
 const waitingPullRequestCount = Number(values.waiting)
 
 /** A rule with which GitHub accepts only one pull request in each push: changes must come from a pull request. */
@@ -102,7 +95,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
     const environment = {
       ...botEnvironment.installBot(repositoryName),
       LOG_LEVEL: 'warn',
-      GITHUB_THROTTLE: values.limits ? 'on' : 'off',
+      GITHUB_THROTTLE: 'off',
       GITHUB_API_URL: slow.url,
       GITHUB_URL: slow.url,
     }
@@ -124,7 +117,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
     const mergedAt = new Map<MockPull, number>()
     try {
       let rounds = 0
-      while (mergedAt.size < count && performance.now() - started < Number(values.within) * 1000) {
+      while (mergedAt.size < count && performance.now() - started < maxDurationMs) {
         for (const pull of ready)
           if (pull.merged !== null && !mergedAt.has(pull)) mergedAt.set(pull, performance.now())
         if (++rounds % 100 === 0) await observeBot()
@@ -134,7 +127,7 @@ async function measureMergeThroughput(count: number, mode: (typeof mergeModes)[n
       for (let quiet = 0, before = -1; quiet < 10; quiet = slow.passed.length === before ? quiet + 1 : 0) {
         before = slow.passed.length
         await pause(200)
-        if (performance.now() - started > Number(values.within) * 1000 + 30_000) break
+        if (performance.now() - started > maxDurationMs + 30_000) break
       }
       await observeBot()
     } finally {
@@ -240,7 +233,7 @@ function formatMeasurement({
       : []),
   ]
   return [
-    `\n## n = ${count}, ${mode}, ${values.limits ? "within GitHub's limits of a minute" : "without GitHub's limits"}: ${seconds.toFixed(1)} s\n`,
+    `\n## n = ${count}, ${mode}, without GitHub's limits: ${seconds.toFixed(1)} s\n`,
     '| figure | measured | target |\n| --- | ---: | ---: |',
     ...figures.map(
       ([name, value, target = '']) =>
@@ -255,7 +248,8 @@ const formatMinPerformanceTarget = (target: number | undefined) =>
 const formatMaxPerformanceTarget = (target: number | undefined) =>
   target === undefined ? '' : `at most ${target}`
 
-const maxPullRequestsInOneByOneMode = values.only === 'one-by-one' ? Infinity : Number(values.most)
+// This mode is slower, and no target needs more.
+const maxPullRequestsInOneByOneMode = values.only === 'one-by-one' ? Infinity : 30
 for (const count of pullRequestCounts)
   for (const mode of mergeModes)
     if (mode === 'trains' || count <= maxPullRequestsInOneByOneMode)

@@ -1,4 +1,4 @@
-// Measures the figures in bench-figures.ts, and prints each beside what is wanted. Usage: npm run benches --
+// Measures the figures in bench-figures.ts, and prints each next to what is wanted. Usage: npm run benches --
 // [--rounds N] [--only TEXT] [REPOSITORY]   TEXT is a part of a name; default: a generated catalog repository
 //   --short     measures only commands, by their processor time as a multiple of the time of a plain YAML reader in the
 //               same run, and exits with 1 if a ratio exceeds the recorded one in benches.json by more than the tolerance
@@ -34,7 +34,7 @@ import {
   type WantedFigure,
 } from './bench-figures.ts'
 import { readCpuTimeMs } from './cpu-time.ts'
-import { runInParallel } from './run-beside.mjs'
+import { runInParallel } from './run-in-parallel.mjs'
 import { startStepTimer } from './step-times.mjs'
 
 /** Processor times relative to the reader's, which differ less between machines than the times do. */

@@ -1,7 +1,6 @@
 // Checks that GitHub behaves like the sandbox, for every rule that the App relies on when it merges. Creates
-// temporary branches, pull requests, and rulesets in a repository, tests each rule, and cleans up. `npm run canary --
-// --repository OWNER/NAME --token-file FILE [--yes] [--api-url URL] [--settle-seconds N] [--clean RUN]` Exit codes: 0
-// no difference, 1 a difference, 2 the run or the cleanup failed, 130 interrupted.
+// temporary branches, pull requests, and rulesets in a repository, tests each rule, and cleans up. `npm run canary` prints its
+// usage. Exit codes: 0 no difference, 1 a difference, 2 the run or the cleanup failed, 130 interrupted.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

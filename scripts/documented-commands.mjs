@@ -1,9 +1,10 @@
-// Runs the commands in README, CONTRIBUTING, and docs exactly as written, with the reader's Node.js.
+// Runs the commands in README, CONTRIBUTING, and docs exactly as written, with the reader's Node.js. In a catalog repository, they
+// run with the project's, because the published command may require a newer one.
 // It is plain JavaScript without packages, because it runs before `npm ci` and on an older Node.js than the project's.
 //
 // Every ```sh block counts, line by line. A comment before the block gives the directory, if it is not the checkout:
 //   <!-- ci: in a copy -->               a temporary copy of the checkout
-//   <!-- ci: in a catalog repository --> an author's repository with the packed package for authors installed
+//   <!-- ci: in a catalog repository --> an author's repository with the package for authors installed
 //   <!-- ci: PATH in a catalog repository -->  the block is the content of that file, for the next commands
 //   <!-- ci: ends with 0 or 1 -->        the exit status depends on network access
 //   <!-- ci: prints -->                  the ```text block is what the command before it prints; a line "…" stands for any lines
@@ -26,7 +27,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runInParallel } from './run-beside.mjs'
+import { runInParallel } from './run-in-parallel.mjs'
 import { startStepTimer } from './step-times.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -57,11 +58,11 @@ export function findDocumentedCommands(file, text, scripts) {
       fence = opened[1]
       continue
     }
-    const said = /^\s*<!-- ci: (.*) -->\s*$/.exec(line)
-    if (said) {
-      const read = readDirective(said[1])
-      if (read === undefined) problems.push(`${at}: unknown "ci:" comment "${said[1]}"`)
-      else directive = { ...directive, ...read }
+    const [, comment] = /^\s*<!-- ci: (.*) -->\s*$/.exec(line) ?? []
+    if (comment !== undefined) {
+      const parsed = parseDirective(comment)
+      if (parsed === undefined) problems.push(`${at}: unknown "ci:" comment "${comment}"`)
+      else directive = { ...directive, ...parsed }
     } else if (line.trim() !== '' && Object.keys(directive).length > 0) {
       problems.push(`${at}: put a "ci:" comment directly before a block of commands`)
       directive = {}
@@ -114,7 +115,7 @@ export function findDocumentedCommands(file, text, scripts) {
   }
 }
 
-function readDirective(text) {
+function parseDirective(text) {
   if (text === 'in a copy') return { place: 'copy' }
   if (text === 'in a catalog repository') return { place: 'catalog' }
   if (text === 'prints') return { prints: true }
@@ -151,7 +152,7 @@ export function splitCompositeCommand(command, scripts) {
   return isComposite ? parts.flatMap((part) => splitCompositeCommand(part, scripts)) : [command]
 }
 
-/** What `npm ci` put there is there: a command that begins with it once more begins behind it. */
+/** Removes `npm ci` from a command if it has already run. */
 function withoutInstalling(command, finished) {
   const install = 'npm ci && '
   return command.startsWith(install) && finished.has('checkout npm ci')
@@ -193,8 +194,8 @@ async function main(argv) {
     const finished = new Set()
     const times = startStepTimer()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
-    const places = placesIn(scratch)
-    /** Where `cd` led, by place and page. */
+    const directories = createDirectories(scratch)
+    /** Where `cd` led, by directory and page. */
     const folders = new Map()
     for (const one of found.flatMap(({ commands }) => commands)) {
       const where = `${one.file}:${one.line}`
@@ -203,7 +204,7 @@ async function main(argv) {
         continue
       }
       const key = `${one.place} ${one.file}`
-      const folder = folders.get(key) ?? places[one.place]()
+      const folder = folders.get(key) ?? directories[one.place]()
       if (one.fileName !== undefined) {
         mkdirSync(dirname(join(folder, one.fileName)), { recursive: true })
         writeFileSync(join(folder, one.fileName), one.text)
@@ -219,12 +220,13 @@ async function main(argv) {
       const parts = isHere
         ? splitCompositeCommand(withoutInstalling(one.command, finished), scripts)
         : [one.command]
-      const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
+      const isExcluded = (command) =>
+        except.some((excluded) => command === excluded || command.endsWith(`&& ${excluded}`))
       // In a catalog repository, the same command has another result after another change.
       const wanted = parts.filter(
         (command) => one.place === 'catalog' || !finished.has(`${one.place} ${command}`),
       )
-      const now = wanted.filter((command) => !isLeft(command))
+      const now = wanted.filter((command) => !isExcluded(command))
       counts.before += parts.length - wanted.length
       counts.later += wanted.length - now.length
       const note = (command, place = one.place) => {
@@ -232,36 +234,37 @@ async function main(argv) {
         // `npm ci && npm test` has run both.
         for (const part of [command, ...command.split(' && ')]) finished.add(`${place} ${part}`)
       }
-      // The other places are built from the checkout's dependencies. A page may name them before it names `npm ci`.
-      if (!isHere && now.length > 0 && !finished.has('checkout npm ci')) {
-        await run('npm ci', root, { place: 'checkout' })
-        note('npm ci', 'checkout')
+      // The other directories are built from the checkout. A page may name them before it names these commands.
+      for (const needed of !isHere && now.length > 0 ? ['npm ci', 'npm run build:author'] : []) {
+        if (finished.has(`checkout ${needed}`)) continue
+        await run(needed, root, { place: 'checkout' })
+        note(needed, 'checkout')
       }
       // Static checks are independent of each other. Tests use all processors.
-      const beside = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
+      const parallel = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
       const ended = await runInParallel(
-        beside.map((name) => ({ name, program: 'bash', args: ['-euo', 'pipefail', '-c', name] })),
+        parallel.map((name) => ({ name, program: 'bash', args: ['-euo', 'pipefail', '-c', name] })),
         { onEnd: ({ name, seconds }) => times.add(name, seconds) },
       )
       for (const { name, status, signal } of ended)
         if (status === 0) note(name)
         else throw new Error(`${name} exited with ${signal ?? status}`)
-      for (const command of now.filter((one) => !beside.includes(one))) {
+      for (const command of now.filter((one) => !parallel.includes(one))) {
         console.log(`\n-- ${where}: ${command}`)
-        await run(command, folder, { ...one, program: isHere ? undefined : places[one.place]() })
+        await run(command, folder, { ...one, program: isHere ? undefined : directories[one.place]() })
         times.end(command.split('\n')[0])
         note(command)
       }
     }
-    const left =
+    const notRun =
       counts.notRun.length === 0 ? '' : `; ${counts.notRun.length} not run: ${counts.notRun.join(', ')}`
     const others = [
       counts.before && `${counts.before} already run`,
-      counts.later && `${counts.later} left for later`,
+      counts.later && `${counts.later} postponed`,
     ]
     console.log(`\n${times.table()}`)
     console.log(
-      `\ndocumented commands: ${[`${counts.run} run`, ...others.filter(Boolean)].join(', ')}${left}`,
+      `\ndocumented commands: ${[`${counts.run} run`, ...others.filter(Boolean)].join(', ')}${notRun}`,
     )
     return 0
   } finally {
@@ -274,7 +277,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
-      ...(place === 'catalog' && { env: withInstalled(program ?? cwd) }),
+      ...(place === 'catalog' && { env: environmentIn(program ?? cwd) }),
       detached: true,
       // Output that is only shown bypasses this process, because a run of all tests prints more than a pipe can buffer.
       stdio:
@@ -282,7 +285,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
           ? ['ignore', 'inherit', 'inherit']
           : ['ignore', 'pipe', 'pipe'],
     })
-    let said = ''
+    let output = ''
     let isEnough = false
     const end = () => {
       try {
@@ -296,8 +299,8 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
     const listen = (stream) => (data) => {
       stream.write(data)
       if (isEnough) return
-      said = (said + data).slice(-100_000)
-      isEnough = until !== undefined && said.includes(until)
+      output = (output + data).slice(-100_000)
+      isEnough = until !== undefined && output.includes(until)
       if (isEnough) end()
     }
     child.stdout?.on('data', listen(process.stdout))
@@ -306,7 +309,7 @@ function run(command, cwd, { place, program, until, prints, statuses = [0] }) {
     child.once('close', (status, signal) => {
       clearTimeout(timer)
       const missing =
-        status !== null && prints !== undefined ? findMissingOutputLine(prints, said) : undefined
+        status !== null && prints !== undefined ? findMissingOutputLine(prints, output) : undefined
       if (missing !== undefined)
         reject(new Error(`${command} did not print the line "${missing}" of the page`))
       else if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
@@ -336,7 +339,7 @@ export function findMissingOutputLine(lines, output) {
 }
 
 /** Like npx, prefers programs that are installed in the folder. */
-function withInstalled(folder) {
+function environmentIn(folder) {
   const author = { NAME: 'An Author', EMAIL: 'author@example.invalid' }
   const names = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
     Object.entries(author).map(([part, value]) => [`GIT_${role}_${part}`, value]),
@@ -344,12 +347,14 @@ function withInstalled(folder) {
   return {
     ...process.env,
     ...Object.fromEntries(names),
-    PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
+    PATH: [join(folder, 'node_modules/.bin'), join(root, 'node_modules/node/bin'), process.env.PATH].join(
+      delimiter,
+    ),
   }
 }
 
-/** The places where commands are run, made when they are first needed. */
-function placesIn(scratch) {
+/** The directories where commands run, made when they are first needed. */
+function createDirectories(scratch) {
   const made = new Map()
   const once = (name, make) => () => {
     if (!made.has(name)) made.set(name, make(join(scratch, name)))
@@ -363,13 +368,13 @@ function placesIn(scratch) {
 }
 
 function copyOfCheckout(folder) {
-  const isLeft = (path) =>
+  const isCopied = (path) =>
     !['.git', 'node_modules', 'dist', 'data'].includes(relative(root, path).split('/')[0])
-  cpSync(root, folder, { recursive: true, filter: isLeft })
+  cpSync(root, folder, { recursive: true, filter: isCopied })
   return folder
 }
 
-/** What the pages' commands speak of: a catalog, a template, a branch; and the package, as npm installs it. */
+/** A repository with the catalog, template, and branch in the pages' commands, and with the package, as npm installs it. */
 function catalogRepository(folder) {
   const git = (...args) => execFileSync('git', args, { cwd: folder, stdio: 'ignore' })
   const write = (path, text) => {
@@ -377,25 +382,10 @@ function catalogRepository(folder) {
     writeFileSync(join(folder, path), text)
   }
   mkdirSync(folder)
-  // Next to the repository, because a package inside it would be treated as a part of it.
-  const built = `${folder}-package`
-  execFileSync('npm', ['run', '--silent', 'build:author', '--', built], { cwd: root, stdio: 'inherit' })
-  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: built,
-    encoding: 'utf8',
-  })
+  const npm = (...args) => execFileSync('npm', args, { cwd: folder, encoding: 'utf8' })
+  const packed = npm('pack', '--silent', join(root, 'dist-author')).trim()
   write('package.json', '{ "private": true }\n')
-  const packages = [`./${packed.trim().split('\n').at(-1)}`]
-  if (isTooOld(process.versions.node)) {
-    console.log(
-      `Node.js ${process.versions.node} is too old for the published command; installing a newer one next to it`,
-    )
-    packages.push('node@24')
-  }
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  npm('install', '--no-audit', '--no-fund', '--loglevel=error', `./${packed}`)
   git('init', '--quiet', '--initial-branch=main')
   git('config', 'user.name', 'An Author')
   git('config', 'user.email', 'author@example.invalid')
@@ -412,13 +402,6 @@ function catalogRepository(folder) {
   write('catalogs/v4.20/cat/catalog.yaml', catalogOf(['1.0.0', '1.1.0']))
   git('commit', '--quiet', '--all', '--message', 'cat 1.1.0')
   return folder
-}
-
-function isTooOld(version) {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  // By hand: this runs before any package is there.
-  const [oldest, own] = [engines.node.replace('>=', ''), version].map((text) => text.split('.').map(Number))
-  return own[0] < oldest[0] || (own[0] === oldest[0] && own[1] < oldest[1])
 }
 
 function catalogOf(versions) {

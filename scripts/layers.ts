@@ -75,17 +75,17 @@ const mergePermitImporters = new Set(['src/policy/decide.ts'])
  */
 const restrictedOperations: readonly {
   readonly files: readonly string[]
-  readonly says: string
+  readonly text: string
   readonly words: readonly RegExp[]
 }[] = [
   {
     files: ['src/adapters/git/push-merge.ts'],
-    says: 'only adapters/git/push-merge.ts can push',
+    text: 'only adapters/git/push-merge.ts can push',
     words: [/\[\s*['"`](?:push|send-pack)['"`]/],
   },
   {
     files: ['src/adapters/github/merge-api.ts'],
-    says: 'only adapters/github/merge-api.ts can merge and move refs on GitHub',
+    text: 'only adapters/github/merge-api.ts can merge and move refs on GitHub',
     words: [
       /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
       /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
@@ -98,12 +98,12 @@ const restrictedOperations: readonly {
   },
   {
     files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/bot-pulls.ts'],
-    says: 'only adapters/github/merge-api.ts can move refs on GitHub, and adapters/github/bot-pulls.ts can move the branches of catalog-bot',
+    text: 'only adapters/github/merge-api.ts can move refs on GitHub, and adapters/github/bot-pulls.ts can move the branches of catalog-bot',
     words: [/\bgit\s*\??\.\s*updateRef\b/],
   },
   {
     files: ['src/adapters/github/merge-api.ts', 'src/adapters/github/bot-pulls.ts'],
-    says: 'only adapters/github/merge-api.ts and adapters/github/bot-pulls.ts can create refs and commits on GitHub',
+    text: 'only adapters/github/merge-api.ts and adapters/github/bot-pulls.ts can create refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]
@@ -117,7 +117,7 @@ const importPattern =
 export interface LayerViolation {
   /** Relative to the root. */
   readonly file: string
-  readonly says: string
+  readonly text: string
 }
 
 interface ModuleImport {
@@ -141,11 +141,11 @@ export function findLayerViolations(root: string): LayerViolation[] {
     ...files.flatMap((file) => {
       const layer = getLayer(file)
       const isKnown = layer === undefined || layers.includes(layer)
-      return isKnown ? [] : [{ file, says: `${layer} is not a layer; see ARCHITECTURE.md` }]
+      return isKnown ? [] : [{ file, text: `${layer} is not a layer; see ARCHITECTURE.md` }]
     }),
     ...[...imports.values()].flat().flatMap((one) => {
       const problem = findImportProblem(one) ?? findPackageImportProblem(one, dependencies, packages)
-      return problem === undefined ? [] : [{ file: one.file, says: problem }]
+      return problem === undefined ? [] : [{ file: one.file, text: problem }]
     }),
     ...files
       .filter((file) => !file.startsWith('sandbox/'))
@@ -154,7 +154,7 @@ export function findLayerViolations(root: string): LayerViolation[] {
       new Map(
         [...imports].map(([file, all]) => [file, all.flatMap(({ to }) => (to === undefined ? [] : [to]))]),
       ),
-    ).map(([file = '', ...others]) => ({ file, says: `imports itself through ${others.join(', ')}` })),
+    ).map(([file = '', ...others]) => ({ file, text: `imports itself through ${others.join(', ')}` })),
   ]
 }
 
@@ -165,7 +165,7 @@ function findRestrictedOperations(root: string, file: string): LayerViolation[] 
     .filter(
       (operation) => !operation.files.includes(file) && operation.words.some((pattern) => pattern.test(text)),
     )
-    .map(({ says }) => ({ file, says }))
+    .map(({ text }) => ({ file, text }))
 }
 
 function parseImports(root: string, file: string, resolveImport: ImportResolver): ModuleImport[] {
@@ -252,7 +252,7 @@ function readPublishedDependencies(root: string): ReadonlySet<string> | undefine
 
 if (process.argv[1] === import.meta.filename) {
   const violations = findLayerViolations(process.argv[2] ?? join(import.meta.dirname, '..'))
-  for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
+  for (const { file, text } of violations) process.stdout.write(`${file}: ${text}\n`)
   process.stdout.write(
     violations.length === 0
       ? 'layers: every import points to a higher layer, and no imports form a cycle\n'

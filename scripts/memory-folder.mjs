@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 const memory = '/dev/shm'
 const tmpfs = 0x01021994
-/** The bytes that must be free. CI builds opm there, which takes two thirds of this. */
+/** The bytes that must be free. CI makes a release there, which takes two thirds of this. */
 const room = 6 * 1024 ** 3
 const prefix = 'catalog-bot-'
 

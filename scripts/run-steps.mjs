@@ -2,7 +2,7 @@
 // plus sign joins scripts that run in parallel. Usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]... Exits with 1
 // if one fails.
 import { spawnSync } from 'node:child_process'
-import { runInParallel } from './run-beside.mjs'
+import { runInParallel } from './run-in-parallel.mjs'
 import { startStepTimer } from './step-times.mjs'
 
 const steps = process.argv.slice(2).map((step) => step.split('+'))

@@ -68,10 +68,10 @@ export function formatStepTimes(steps, all) {
   ].join('\n')
 
   function sums() {
-    const isTold = steps.some(({ processor }) => processor !== undefined)
+    const isMeasured = steps.some(({ processor }) => processor !== undefined)
     return {
       clock: sum(steps.map(({ clock }) => clock)),
-      processor: isTold ? sum(steps.map(({ processor }) => processor)) : undefined,
+      processor: isMeasured ? sum(steps.map(({ processor }) => processor)) : undefined,
     }
   }
 }

@@ -23,8 +23,7 @@ export interface GoImageReaders {
 
 /** The `go` command; undefined if it isn't installed. */
 export function findGoCommand(): string | undefined {
-  const found = ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
-  return found
+  return ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
 }
 
 /** Builds the program, in half a minute or less, and starts it. */
@@ -35,7 +34,7 @@ export function startGoImageReaders(go: string): GoImageReaders {
     spawnSync(go, ['build', ...tags, '-o', program, '.'], {
       cwd: fileURLToPath(new URL('.', import.meta.url)),
       encoding: 'utf8',
-      env: { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0', GOFLAGS: '' },
+      env: { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0' },
     })
   const readsZstd = build('-tags', 'zstd').status === 0
   const built = readsZstd ? { status: 0, stderr: '' } : build()

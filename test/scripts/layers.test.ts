@@ -20,7 +20,7 @@ describe('the guard of the layers', () => {
     writeFileSync(path, text)
   }
   const listViolations = () =>
-    findLayerViolations(root).map((violation) => `${violation.file}: ${violation.says}`)
+    findLayerViolations(root).map((violation) => `${violation.file}: ${violation.text}`)
 
   const writePackage = (name: string, text: object) =>
     write(`../packages/${name}/package.json`, JSON.stringify({ name: `@catalog-bot/${name}`, ...text }))

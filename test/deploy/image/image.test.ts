@@ -94,6 +94,11 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
     })
   })
 
+  test('has certificate authorities for Git', () => {
+    const file = join(bundle, 'rootfs/etc/ssl/certs/ca-certificates.crt')
+    expect(readFileSync(file, 'utf8').match(/^-----BEGIN CERTIFICATE-----$/gm)?.length).toBeGreaterThan(100)
+  })
+
   test('runs on arm64, here emulated', () => {
     const tag = listImageTags(image.path).find((name) => name.endsWith('arm64'))
     if (tag === undefined) return reportSkippedTest('the image for arm64')
@@ -137,13 +142,8 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
   })
 
   test('has the command catalog-bot with the complete rule pages', async () => {
-    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-      version: string
-    }
-    expect(await container.execute('catalog-bot', '--version')).toEqual({
-      output: `${version}\n`,
-      exitCode: 0,
-    })
+    const version = `${readProjectVersion()}\n`
+    expect(await container.execute('catalog-bot', '--version')).toEqual({ output: version, exitCode: 0 })
     const { output, exitCode } = await container.execute('catalog-bot', 'rule', 'several-heads')
     expect(exitCode).toBe(0)
     for (const line of ['# several-heads', '## Example: fork', 'opm reports:'])

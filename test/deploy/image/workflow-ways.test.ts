@@ -91,14 +91,14 @@ describeIfImageAvailable([])('in a workflow', () => {
   /** The variables that a runner sets, and those that connect catalog-bot to the sandbox. */
   const runnerEnvironment = (): EnvironmentVariables => ({
     PATH: process.env['PATH'],
-    HOME: directory,
+    // With npm's settings and cache.
+    HOME: homedir(),
     GITHUB_API_URL: `${demo.github.url}/api/v3`,
     GITHUB_SERVER_URL: demo.github.url,
     GITHUB_REPOSITORY: demoRepositoryName,
     GITHUB_THROTTLE: 'off',
     INSECURE_REGISTRIES: demo.registry.host,
     NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'],
-    npm_config_userconfig: process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc'),
   })
 
   const openStory = async (id: string) => (await openDemoStory(demo, id)).pull

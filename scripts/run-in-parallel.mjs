@@ -37,14 +37,14 @@ function runOne({ name, program, args, options }) {
   const started = performance.now()
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-    const said = []
-    const listen = (stream) => (data) => said.push([stream, data])
+    const chunks = []
+    const listen = (stream) => (data) => chunks.push([stream, data])
     child.stdout.on('data', listen(process.stdout))
     child.stderr.on('data', listen(process.stderr))
     child.once('error', reject)
     child.once('close', (status, signal) => {
       process.stdout.write(`\n-- ${name}\n`)
-      for (const [stream, data] of said) stream.write(data)
+      for (const [stream, data] of chunks) stream.write(data)
       resolve({ name, status, signal, seconds: (performance.now() - started) / 1000 })
     })
   })
