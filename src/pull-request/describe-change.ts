@@ -1,5 +1,6 @@
 // Describes the difference of two trees in catalog terms: classified paths, changed packages, and new images. Reads
 // only differing files, through the caller's `texts`.
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import { getPackageBlobs, type Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { drawPackageDiff, type PackageDrawing } from '@catalog-bot/fbc/graph/drawing'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -51,7 +52,7 @@ export function describePullRequestChange({
 }: PullRequestChangeInput): PullRequestChange {
   const lists: CompositeListFileChange[] = []
   const touched = [...paths]
-    .sort((a, b) => compareStrings(a.path, b.path))
+    .sort((a, b) => compareCodeUnits(a.path, b.path))
     .map((path): TouchedPath => {
       const role = classifyPath(path.path, layout)
       const list =
@@ -94,7 +95,7 @@ function describeCatalogChange(
   const after = result && getPackageBlobs(result)
   const comparer = createFbcBlobComparer(root, (path) => differing.has(path), treeFiles)
   const packages: PackageChange[] = []
-  for (const name of [...names].sort(compareStrings)) {
+  for (const name of [...names].sort(compareCodeUnits)) {
     const change = comparePackage(root, name, before?.get(name), after?.get(name), comparer)
     if (change) packages.push(change)
   }
@@ -131,10 +132,6 @@ function findPackagesInFiles(catalog: Catalog | undefined, files: ReadonlySet<st
   for (const blobs of [catalog.channels, catalog.bundles, catalog.deprecations, catalog.others])
     for (const blob of blobs) if (files.has(blob.place.file)) names.add(blob.package)
   return names
-}
-
-function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /**

@@ -1,5 +1,6 @@
 // Finds which catalogs are rendered from which templates, according to the configuration or an unambiguous layout.
 // Ignores ambiguous pairs.
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/catalog-sources.ts'
@@ -66,7 +67,7 @@ export function findTouchedTemplateCatalogPairs(
     ...recognised
       .filter(isTouched)
       .filter(({ catalog }) => inputs.trees.some((paths) => hasPathInDirectory(paths, catalog))),
-  ].sort((a, b) => compareStrings(a.template, b.template) || compareStrings(a.catalog, b.catalog))
+  ].sort((a, b) => compareCodeUnits(a.template, b.template) || compareCodeUnits(a.catalog, b.catalog))
 }
 
 function findConfiguredTemplateCatalogPairs({
@@ -179,10 +180,6 @@ function parseCiYamlCatalogMapping(text: string | undefined): CatalogNamesByTemp
     mapping.set(file, [...(mapping.get(file) ?? []), ...known])
   }
   return mapping
-}
-
-function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /**

@@ -1,4 +1,5 @@
 // A catalog as OLM's resolver sees it: one entry for each bundle in each channel.
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
@@ -6,7 +7,6 @@ import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   toGvkKey,
-  compareStrings,
   type OperatorEntry,
   type ParsedOperatorProperties,
   type OperatorProperty,
@@ -115,7 +115,7 @@ export function compareChannelsByPreference(
   b: Pick<ChannelOperatorEntries, 'isDefault' | 'package' | 'name'>,
 ): number {
   if (a.isDefault !== b.isDefault) return a.isDefault ? -1 : 1
-  return compareStrings(a.package, b.package) || compareStrings(a.name, b.name)
+  return compareCodeUnits(a.package, b.package) || compareCodeUnits(a.name, b.name)
 }
 
 /** Cached because most blobs are the same on both sides of a change. */

@@ -350,10 +350,6 @@ export function toGvkKey(value: Json): string {
   return ['group', 'version', 'kind'].map((field) => getJsonStringField(value, field)).join('\0')
 }
 
-export function compareStrings(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
 /** @throws ResolverError if OLM rejects the rule. */
 function compileCelRule(rule: string): (properties: readonly OperatorProperty[]) => boolean {
   const problem = findCelExpressionProblem(rule)

@@ -1,4 +1,5 @@
 // OLM v0's resolution of a namespace, with OLM's problem and wording (OLM: resolver.go, variable_types.go).
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import { isVersionInRange } from '@catalog-bot/fbc/versions/version-range'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
@@ -8,7 +9,6 @@ import {
   type SolverVariable,
 } from './choose-bundles.ts'
 import {
-  compareStrings,
   ResolverError,
   type OperatorEntry,
   type BundleRequirement,
@@ -342,7 +342,7 @@ class ResolutionSolver {
     const isOwn = ({ entries }: CatalogSource) => Number(entries.name === catalog)
     return [...this.namespace.catalogs].sort(
       (a, b) =>
-        isOwn(b) - isOwn(a) || b.priority - a.priority || compareStrings(a.entries.name, b.entries.name),
+        isOwn(b) - isOwn(a) || b.priority - a.priority || compareCodeUnits(a.entries.name, b.entries.name),
     )
   }
 
@@ -417,7 +417,7 @@ function canUpgradeFromCurrentEntry({ skipRange, replaces, skips }: OperatorEntr
 function sortInstalledOperatorEntries(entries: readonly OperatorEntry[]): OperatorEntry[] {
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
-    .sort(([a], [b]) => compareStrings(a?.package ?? '', b?.package ?? ''))
+    .sort(([a], [b]) => compareCodeUnits(a?.package ?? '', b?.package ?? ''))
     .flatMap(sortEntriesInChannelOrder)
 }
 
@@ -455,7 +455,7 @@ function createAtMostOneVariable(
   all: (listed: string) => string,
 ): SolverVariable {
   if (unordered.length <= 1) return { id, constraints: [] }
-  const ids = unordered.toSorted(compareStrings)
+  const ids = unordered.toSorted(compareCodeUnits)
   const listed = `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
   return {
     id,
@@ -472,7 +472,7 @@ function createUnsatisfiableResult(constraints: readonly AppliedConstraint[]): N
     kind: 'not satisfiable',
     // A bundle has the same constraints in each of its channels.
     chain: [...new Set(messages)],
-    message: `constraints not satisfiable: ${messages.toSorted(compareStrings).join(', ')}`,
+    message: `constraints not satisfiable: ${messages.toSorted(compareCodeUnits).join(', ')}`,
     cause: findResolutionConflict(constraints),
   }
 }
