@@ -2,7 +2,7 @@
 import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { RegistryError } from '../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciJsonDocument } from './base-image.ts'
 import { type AttachedManifest, type ImageAttachment, ImageError } from './catalog-publisher.ts'
 import { computeSha256Digest } from '../registry/manifest.ts'
@@ -70,15 +70,11 @@ async function fetchReferrersIndex(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,
 ): Promise<readonly (OciJsonDocument & Descriptor)[]> {
-  try {
-    const { bytes, manifest } = await registry.fetchManifest(parseImageReferenceOrThrow(text))
-    if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
-    const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
-      manifests: (OciJsonDocument & Descriptor)[]
-    }
-    return manifests
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'missing') return []
-    throw error
+  const found = await catchMissing(registry.fetchManifest(parseImageReferenceOrThrow(text)))
+  if (!found) return []
+  if (found.manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
+  const { manifests } = JSON.parse(new TextDecoder().decode(found.bytes)) as {
+    manifests: (OciJsonDocument & Descriptor)[]
   }
+  return manifests
 }

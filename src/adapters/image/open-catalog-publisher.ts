@@ -2,7 +2,7 @@
 // sets a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { RegistryError } from '../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {
@@ -186,12 +186,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
 
   /** The image for a tag or digest, if it exists. */
   async #findManifest(text: string): Promise<FetchedManifest | undefined> {
-    try {
-      return await this.#reader.fetchManifest(parseImageReferenceOrThrow(text))
-    } catch (error) {
-      if (error instanceof RegistryError && error.code === 'missing') return undefined
-      throw error
-    }
+    return catchMissing(this.#reader.fetchManifest(parseImageReferenceOrThrow(text)))
   }
 
   async #fetchTargetTags(target: ImagePublishTarget): Promise<readonly FetchedImageTag[]> {

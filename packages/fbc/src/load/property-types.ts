@@ -12,7 +12,7 @@ import {
   createStructType,
 } from '../go/decode/go-type.ts'
 import type { BundleObjectSummary } from '../facts/catalog.ts'
-import { readJson, JsonError, maxJsonDepth } from '../go/json/read-json.ts'
+import { tryReadJson, maxJsonDepth } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type ParsedValue, getMapValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo, detachStringFromParent } from '../go/utf8.ts'
@@ -185,19 +185,10 @@ export function formatBundleObjectError(
 /** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
 export function parseManifest(data: Uint8Array): { value: ParsedValue | undefined } | string {
   const text = trimLeadingSpace(decodeUtf8LikeGo(data))
-  if (text.startsWith('{')) return { value: parseManifestJson(text) }
+  if (text.startsWith('{')) return { value: tryReadJson(text)?.value }
   const result = readYaml(decodeYaml(data))
   if (result.ok) return { value: result.value }
   return result.error.stage === 'converting' ? result.error.message : { value: undefined }
-}
-
-function parseManifestJson(text: string): ParsedValue | undefined {
-  try {
-    return readJson(text, 0).value
-  } catch (error) {
-    if (error instanceof JsonError) return undefined
-    throw error
-  }
 }
 
 function getManifestIdentity(manifest: ParsedValue | undefined): Omit<BundleObjectSummary, 'bytes'> {

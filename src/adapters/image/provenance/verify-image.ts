@@ -20,7 +20,7 @@ import {
 } from './signature-formats.ts'
 import type { VerifyingKey } from './signing-key.ts'
 import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../../registry/registry-error.ts'
 import { goObject, parseStrictJson } from '../../registry/strict-json.ts'
 
 /** cosign's own limit. */
@@ -179,13 +179,8 @@ export async function fetchCosignLayers(
 ): Promise<readonly ArtifactLayer[]> {
   const { host, repository, digest } = image
   const reference = { host, repository, tag: formatCosignTag(digest, kind) }
-  let found
-  try {
-    found = await registry.fetchManifest(reference)
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'missing') return []
-    throw error
-  }
+  const found = await catchMissing(registry.fetchManifest(reference))
+  if (!found) return []
   if (found.manifest.kind !== 'image')
     throw new RegistryError(
       'unsupported',
