@@ -105,7 +105,16 @@ function foldFieldNameCase(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 
-export function isJsonObject(value: Json): value is Readonly<Record<string, Json>> {
+/** Undefined if the text is not JSON as JavaScript reads it. */
+export function tryParseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
