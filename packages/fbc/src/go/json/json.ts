@@ -119,7 +119,7 @@ export function isJsonObject(value: Json | undefined): value is Readonly<Record<
 }
 
 /** JSON with sorted keys, equal for equal values. */
-export function toSortedJson(value: Json): string {
+export function toSortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, entry: unknown) =>
     typeof entry === 'object' && entry !== null && !Array.isArray(entry)
       ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))
