@@ -1,4 +1,5 @@
 // `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import type { ApiBundle } from '@catalog-bot/fbc/api/api-types'
 import type { IndexedBundle, IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
 import {
@@ -130,12 +131,9 @@ function getPackageDisplayName(one: IndexedPackage, served: ServedCatalog): stri
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
   const csv = head && findApiBundleInServedCatalog(served, head)?.csvJson
-  try {
-    const { spec } = JSON.parse(csv ?? '') as { spec?: { displayName?: unknown } }
-    return typeof spec?.displayName === 'string' ? spec.displayName : ''
-  } catch {
-    return ''
-  }
+  const read = tryParseJson(csv ?? '') as { spec?: { displayName?: unknown } | null } | null | undefined
+  const name = read?.spec?.displayName
+  return typeof name === 'string' ? name : ''
 }
 
 /** Joins lists with commas, like opm. */
@@ -198,12 +196,8 @@ function readSavedImageLookups(file: string): ReadonlyMap<string, ImageLookupRes
   const earlier = new Map<string, ImageLookupResult>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    try {
-      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageLookupResult }
-      earlier.set(reference, answer)
-    } catch {
-      continue
-    }
+    const saved = tryParseJson(line) as { reference: string; answer: ImageLookupResult } | null | undefined
+    if (saved) earlier.set(saved.reference, saved.answer)
   }
   return earlier
 }

@@ -21,7 +21,6 @@ import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 const maxReportedCatalogErrors = 5
 
 export interface AuditedPush {
-  readonly branch: string
   readonly from: CommitSha
   readonly tip: CommitSha
   /** Catalogs that others' pushes had broken at `from`. */

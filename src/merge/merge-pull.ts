@@ -1,5 +1,6 @@
 // Merges one pull request. Each step survives a crash: the next process finds the intent and reads the result instead of
 // retrying blindly (docs/dev/threats.md#t38 to T44).
+import { toSortedJson } from '@catalog-bot/fbc/go/json/json'
 import { formatFreeze, findActiveFreezes } from '../policy/merge-freeze.ts'
 import { type MergeStrategy, formatMergeQueueRemoval } from '../policy/merge-strategy.ts'
 import type { ValidatedMerge, MergePermit } from '../policy/merge-permit.ts'
@@ -353,15 +354,8 @@ export const pullChangedAndRevertedMessage = 'the pull request changed and then 
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 export function areSnapshotsEquivalent(a: PullSnapshot, b: PullSnapshot): boolean {
-  const text = (snapshot: PullSnapshot) =>
-    JSON.stringify(toComparableSnapshot(snapshot), sortJsonKeysReplacer)
-  return text(a) === text(b)
-}
-
-/** A database returns keys in another order. */
-function sortJsonKeysReplacer(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  // A database returns keys in another order.
+  return toSortedJson(toComparableSnapshot(a)) === toSortedJson(toComparableSnapshot(b))
 }
 
 function toComparableSnapshot(snapshot: PullSnapshot) {

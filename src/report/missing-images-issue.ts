@@ -1,4 +1,5 @@
 // The issue that lists missing images. Its text depends only on the images.
+import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import {
   ruleIdByImageScanFailureKind,
   type ImageScanFailureState,
@@ -116,8 +117,8 @@ function groupMissingImagesByPackage(
       if (images === undefined) packages.set(name, [image])
       else images.push(image)
     }
-  for (const images of packages.values()) images.sort((a, b) => compareStrings(a.reference, b.reference))
-  return [...packages].sort(([a], [b]) => compareStrings(a, b))
+  for (const images of packages.values()) images.sort((a, b) => compareCodeUnits(a.reference, b.reference))
+  return [...packages].sort(([a], [b]) => compareCodeUnits(a, b))
 }
 
 function formatMissingImagesIssueTitle(packages: ReturnType<typeof groupMissingImagesByPackage>): string {
@@ -190,5 +191,3 @@ function formatMissingImageAdvice(
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
 }
-
-const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,5 +1,6 @@
 // The command line uses this socket because the embedded database accepts a single process. Access is granted by write
 // permission on the data folder; nothing listens on the network.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
@@ -68,9 +69,5 @@ async function readJsonRequestBody(request: IncomingMessage): Promise<unknown> {
     text += String(chunk)
     if (text.length > maxControlRequestBodyLength) return undefined
   }
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return tryParseJson(text)
 }

@@ -1,6 +1,7 @@
 // Verifies a delivery by its raw bytes, stores the delivery and its jobs in one transaction, and responds. Makes no
 // decisions, and leaves nothing running after the response. A delivery is only a hint: catalog-bot uses its repository,
 // pull request, and branch, and reads everything else again.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebhookDeliveryStore, Job } from '../ports/store.ts'
@@ -66,7 +67,7 @@ export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOpti
     if (!hasValidSignature(body, signature, secrets))
       return respond(401, 'the signature does not match', 'refused')
     label = getEventMetricLabel(event)
-    const payload = parseJson(body)
+    const payload = tryParseJson(body.toString('utf8'))
     if (payload === undefined) return respond(400, 'the body is not JSON', 'refused')
     const report = parsePassingCommitStatus(event, payload)
     const waiting = report === undefined ? [] : ((await findWaitingPulls?.(report)) ?? [])
@@ -123,14 +124,6 @@ async function readWebhookBody(
     bodyBudgets[budgetName] += length
   }
   return Buffer.concat(chunks)
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function toSingleHeaderValue(header: string | string[] | undefined): string | undefined {

@@ -1,7 +1,7 @@
 // Problems that appear only when the bundle is installed or used for an upgrade.
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, isJsonObject, tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { type BundleFiles, detectBundleFormat } from './bundle-files.ts'
 import { renderPlainManifests } from './plain/render-plain.ts'
 import type { PlainManifestRenderOptions } from './plain/rendering.ts'
@@ -155,11 +155,5 @@ function collectCrdSchemasByGvk(crds: readonly (Json | undefined)[]): ReadonlyMa
 }
 
 function parseCsvExampleObjects(text: Json | undefined): readonly Json[] {
-  try {
-    return asListOrEmpty(JSON.parse(asStringOrEmpty(text)) as Json).filter(
-      (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
-    )
-  } catch {
-    return []
-  }
+  return asListOrEmpty(tryParseJson(asStringOrEmpty(text))).filter(isJsonObject)
 }

@@ -3,7 +3,7 @@
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
-import { readJson, skipJsonWhitespace, JsonError } from '@catalog-bot/fbc/go/json/read-json'
+import { readJson, skipJsonWhitespace, tryReadJson } from '@catalog-bot/fbc/go/json/read-json'
 import {
   decodeGoStruct,
   getDecodedStringField,
@@ -195,13 +195,8 @@ function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithParse
 }
 
 function tryParseJsonTree(text: string): ParsedValue | undefined {
-  try {
-    const { value, end } = readJson(text, 0)
-    return skipJsonWhitespace(text, end) < text.length ? undefined : value
-  } catch (error) {
-    if (error instanceof JsonError) return undefined
-    throw error
-  }
+  const read = tryReadJson(text)
+  return read && skipJsonWhitespace(text, read.end) === text.length ? read.value : undefined
 }
 
 function removeDuplicateProperties(properties: readonly PropertyWithParsedValue[]) {

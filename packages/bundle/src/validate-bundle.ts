@@ -1,4 +1,5 @@
 // Validates a bundle of any format. Lists problems that opm rejects before problems that only OLM rejects.
+import { isJsonObject, tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { trimSpaceLikeGo } from '@catalog-bot/fbc/go/text'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
@@ -267,7 +268,7 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
       yield createBrokenChartFinding(`values.yaml can't be parsed: ${read.reason}`)
   }
   const schema = files.get(`${root}values.schema.json`)
-  if (schema && !isJsonObjectFile(schema))
+  if (schema && !isJsonObject(tryParseJson(decodeUtf8LikeGo(schema))))
     yield createBrokenChartFinding('values.schema.json is not a JSON object')
   for (const [path, bytes] of files)
     if (path.startsWith(`${root}templates/`) && !hasBalancedTemplateBraces(decodeUtf8LikeGo(bytes)))
@@ -292,15 +293,6 @@ function* validateHelmChart(files: BundleFiles): Generator<Finding> {
     ![...files.keys()].some((path) => path.startsWith(`${root}templates/`) || path.startsWith(`${root}crds/`))
   )
     yield createBrokenChartFinding('the chart has neither templates nor CRDs')
-}
-
-function isJsonObjectFile(bytes: Uint8Array): boolean {
-  try {
-    const data: unknown = JSON.parse(decodeUtf8LikeGo(bytes))
-    return typeof data === 'object' && data !== null && !Array.isArray(data)
-  } catch {
-    return false
-  }
 }
 
 /** Whether every template action is closed before the next one opens. Ignores comments and strings. */

@@ -7,7 +7,7 @@ import {
   type BotPullRequest,
   type ForgeActionResult,
 } from '../../ports/forge.ts'
-import { ForgeError, toForgeError } from './forge-error.ts'
+import { catchNotFound, ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { BotGitHubAppContext, RepositoryParams } from './bot-issues.ts'
 
@@ -173,13 +173,8 @@ async function readBranchTip(
   target: RepositoryParams,
   branch: string,
 ): Promise<CommitSha | undefined> {
-  try {
-    const { data } = await octokit.rest.git.getRef({ ...target, ref: `heads/${branch}` })
-    return toCommitSha(data.object.sha)
-  } catch (error) {
-    if (toForgeError(error, 'find a branch').code === 'not-found') return undefined
-    throw error
-  }
+  const found = await catchNotFound(octokit.rest.git.getRef({ ...target, ref: `heads/${branch}` }))
+  return found && toCommitSha(found.data.object.sha)
 }
 
 /**

@@ -98,6 +98,16 @@ export async function callGitHub<T>(doing: string, send: () => Promise<T>): Prom
   }
 }
 
+/** Undefined instead of GitHub's answer that something does not exist. */
+export async function catchNotFound<T>(sending: Promise<T>): Promise<T | undefined> {
+  try {
+    return await sending
+  } catch (error) {
+    if (toForgeError(error, 'read').code === 'not-found') return undefined
+    throw error
+  }
+}
+
 /** GraphQL reports a reached limit with a success status. */
 function findRateLimitRejection(error: unknown) {
   if (isHttpError(error)) {

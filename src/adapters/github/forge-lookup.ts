@@ -7,7 +7,7 @@ import {
   type RepositoryRoleLookupResult,
 } from '../../checks/lookups.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { toForgeError } from './forge-error.ts'
+import { catchNotFound, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
@@ -82,24 +82,14 @@ async function fetchBranchExistence(
   { owner, name }: RepositoryName,
   branch: string,
 ): Promise<LookupResultByKind['branch']> {
-  try {
-    await octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` })
-    return { kind: 'yes' }
-  } catch (error) {
-    if (toForgeError(error, 'find a branch').code === 'not-found') return { kind: 'no' }
-    throw error
-  }
+  const found = await catchNotFound(octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` }))
+  return { kind: found ? 'yes' : 'no' }
 }
 
 async function fetchUserAccount(octokit: Octokit, login: string): Promise<LookupResultByKind['user']> {
-  try {
-    const { data } = await octokit.rest.users.getByUsername({ username: login })
-    const person = toGitHubAccountOrNull(data)
-    return person === null ? { kind: 'nobody' } : { kind: 'person', person }
-  } catch (error) {
-    if (toForgeError(error, 'find a user').code === 'not-found') return { kind: 'nobody' }
-    throw error
-  }
+  const found = await catchNotFound(octokit.rest.users.getByUsername({ username: login }))
+  const person = found ? toGitHubAccountOrNull(found.data) : null
+  return person === null ? { kind: 'nobody' } : { kind: 'person', person }
 }
 
 const createReassignedLoginResult = (login: string) => ({
@@ -114,16 +104,9 @@ async function fetchTeamMembership(
 ): Promise<LookupResultByKind['team-member']> {
   const account = await fetchUserAccount(octokit, login)
   if (account.kind !== 'person' || account.person.id !== user) return createReassignedLoginResult(login)
-  try {
-    const { data } = await octokit.rest.teams.getMembershipForUserInOrg({
-      org: organization,
-      team_slug: team,
-      username: login,
-    })
-    return { kind: data.state === 'active' ? 'yes' : 'no' }
-  } catch (error) {
-    if (toForgeError(error, 'read a team membership').code !== 'not-found') throw error
-  }
+  const membership = { org: organization, team_slug: team, username: login }
+  const found = await catchNotFound(octokit.rest.teams.getMembershipForUserInOrg(membership))
+  if (found) return { kind: found.data.state === 'active' ? 'yes' : 'no' }
   // A 404 can also mean "not allowed to know". It is a no only for a team that we can see.
   await octokit.rest.teams.getByName({ org: organization, team_slug: team })
   return { kind: 'no' }

@@ -8,7 +8,7 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { TokenPermissions } from '../../policy/branch-rules.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { octokitRequestOptions, createApiVersionPlugin, silentOctokitLog } from './github-fetch.ts'
-import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
+import { callGitHub, catchNotFound, ForgeError, toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
@@ -205,13 +205,8 @@ export class GitHubApp {
 
   /** Whether the App can still see this repository. Rejects with a ForgeError if GitHub doesn't respond. */
   readonly isInstalledOn = async (repository: RepositoryName): Promise<boolean> => {
-    try {
-      const installation = await this.#readInstallation(repository, 'check whether the App is installed on')
-      return installation.suspended_at === null
-    } catch (error) {
-      if (error instanceof ForgeError && error.code === 'not-found') return false
-      throw error
-    }
+    const reading = this.#readInstallation(repository, 'check whether the App is installed on')
+    return (await catchNotFound(reading))?.suspended_at === null
   }
 
   /** Rejects with a ForgeError. */

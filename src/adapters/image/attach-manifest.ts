@@ -2,7 +2,7 @@
 import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { RegistryError, catchMissing } from '../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../registry/registry-error.ts'
 import { parseImageReferenceOrThrow, type OciJsonDocument } from './base-image.ts'
 import { type AttachedManifest, type ImageAttachment, ImageError } from './catalog-publisher.ts'
 import { computeSha256Digest } from '../registry/manifest.ts'
@@ -71,7 +71,7 @@ async function fetchReferrersIndex(
   text: string,
 ): Promise<readonly (OciJsonDocument & Descriptor)[]> {
   const found = await catchMissing(registry.fetchManifest(parseImageReferenceOrThrow(text)))
-  if (found === undefined) return []
+  if (!found) return []
   if (found.manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
   const { manifests } = JSON.parse(new TextDecoder().decode(found.bytes)) as {
     manifests: (OciJsonDocument & Descriptor)[]

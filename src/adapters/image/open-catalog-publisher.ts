@@ -2,7 +2,7 @@
 // sets a tag only if no other client changed it.
 import { createHash } from 'node:crypto'
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { RegistryError, catchMissing } from '../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {

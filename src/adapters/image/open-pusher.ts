@@ -1,4 +1,5 @@
 // Pushes missing blobs, manifests by digest, and then tags. Only this module requests push rights.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import pLimit from 'p-limit'
 import type { Clock } from '../../ports/clock.ts'
 import { createAuthorizedRequestSender } from '../registry/auth/authorized-request.ts'
@@ -446,12 +447,8 @@ function parseTagList(body: Uint8Array): readonly string[] {
 }
 
 function parseReferrers(body: Uint8Array): readonly unknown[] | undefined {
-  try {
-    const { manifests } = JSON.parse(Buffer.from(body).toString('utf8')) as { manifests?: unknown }
-    return Array.isArray(manifests) ? manifests : undefined
-  } catch {
-    return undefined
-  }
+  const list = tryParseJson(Buffer.from(body).toString('utf8')) as { manifests?: unknown } | null | undefined
+  return Array.isArray(list?.manifests) ? list.manifests : undefined
 }
 
 /** Parses a Link header (RFC 8288). The credentials code checks the host. */

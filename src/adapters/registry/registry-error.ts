@@ -71,6 +71,16 @@ const retryableRegistryErrorCodes: ReadonlySet<RegistryErrorCode> = new Set([
   'server',
 ])
 
+/** Undefined instead of a RegistryError `missing`. */
+export async function catchMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'missing') return undefined
+    throw error
+  }
+}
+
 /** Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite. */
 export function toImageLookupResult(error: unknown): ImageLookupResult {
   if (!(error instanceof RegistryError)) throw error
@@ -102,14 +112,4 @@ export function toImageLookupResult(error: unknown): ImageLookupResult {
 
 function clampRetryAfter({ retryAfter }: RegistryError, usual: number): number {
   return retryAfter === undefined ? usual : Math.min(Math.max(retryAfter, shortestWait), maxRetrySeconds)
-}
-
-/** Undefined instead of a RegistryError `missing`. */
-export async function catchMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'missing') return undefined
-    throw error
-  }
 }

@@ -2,8 +2,8 @@
 import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions, parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Finding, SuggestedFix } from '@catalog-bot/findings/finding'
-import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
-import { findMapEntry, FixableFile, getStringByKey, type FixableDocument } from './fixable-file.ts'
+import { getMapValue, getStringByKey, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { findMapEntry, FixableFile, type FixableDocument } from './fixable-file.ts'
 
 type FindingData = Readonly<Record<string, unknown>>
 

@@ -4,7 +4,7 @@ import type { SuggestedFix } from '@catalog-bot/findings/finding'
 import { parseYamlDocumentTree } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
 import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
-import { getMapValue, type MapEntry, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import type { MapEntry, MapValue, ParsedValue } from '@catalog-bot/fbc/go/tree'
 
 /** Larger files are not fixed. */
 const maxFixableFileBytes = 4 * 1024 * 1024
@@ -197,12 +197,6 @@ function* listScalarSpans(value: ParsedValue): Generator<ScalarSpan> {
       yield* listScalarSpans(entry.value)
     }
   else yield { start: value.start, end: value.end, text: value.kind === 'string' ? value.value : undefined }
-}
-
-/** The string under a key, or ''. */
-export function getStringByKey(value: ParsedValue | undefined, key: string): string {
-  const found = getMapValue(value, key)
-  return found?.kind === 'string' ? found.value : ''
 }
 
 export function findMapEntry(map: MapValue, key: string): MapEntry | undefined {

@@ -1,4 +1,5 @@
 // Reads a bundle from `olm.bundle.object`. `olm.csv.metadata` lacks deployments, permissions, and CRDs.
+import { isJsonObject, tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { getBundle, getPackage, listBundles, listPackages } from '@catalog-bot/fbc/api/registry-queries'
@@ -48,13 +49,9 @@ export function hasBundleObjectProperties({ properties }: BundleBlob): boolean {
 }
 
 function parseKubeObjectKind(text: string): string | undefined {
-  try {
-    const object: unknown = JSON.parse(text)
-    if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
-    return 'kind' in object && typeof object.kind === 'string' ? object.kind : ''
-  } catch {
-    return undefined
-  }
+  const object = tryParseJson(text)
+  if (!isJsonObject(object)) return undefined
+  return typeof object['kind'] === 'string' ? object['kind'] : ''
 }
 
 /** The input contains only some packages, so the response is partial. */

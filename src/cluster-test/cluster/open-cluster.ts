@@ -1,4 +1,5 @@
 // A cluster client over HTTP with limits. Failures are values. Import it only when needed: it loads slowly.
+import { isJsonObject, tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { request } from 'undici'
 import type {
   ClusterAction,
@@ -311,14 +312,8 @@ function toKubeApiPath(apiVersion: string): string {
 }
 
 function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const value = tryParseJson(text)
+  return isJsonObject(value) ? value : undefined
 }
 
 /** Returns undefined for a value without a name. */

@@ -5,7 +5,7 @@ import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-referen
 import type { CatalogPublisher } from '../../adapters/image/catalog-publisher.ts'
 import { forEachConcurrently } from '../../adapters/image/open-pusher.ts'
 import type { RegistryClient } from '../../adapters/registry/registry-client.ts'
-import { RegistryError, catchMissing } from '../../adapters/registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../../adapters/registry/registry-error.ts'
 import type { PublishResponse, ImageToRemove } from './publish-protocol.ts'
 
 /** Each tag costs a request; larger repositories are skipped. */

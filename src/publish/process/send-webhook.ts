@@ -1,4 +1,5 @@
 // Sends an external builder a request signed like GitHub's webhooks, once, and polls the build.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
@@ -50,7 +51,9 @@ export async function sendWebhook(
       redirects: 0,
     })
     if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
-    const statusUrl = webhookBuildResponseSchema.safeParse(tryParseJsonBody(reply.body)).data?.status_url
+    const statusUrl = webhookBuildResponseSchema.safeParse(
+      tryParseJson(Buffer.from(reply.body).toString('utf8')),
+    ).data?.status_url
     const status = statusUrl === undefined ? undefined : toBuildStatusUrl(statusUrl, call.url)
     return { kind: 'delivered', ...(status !== undefined && { status }) }
   })
@@ -73,7 +76,7 @@ export async function fetchBuildStatus(
       redirects: 0,
     })
     if (reply.status !== 200) return toWebhookFailure(reply.status)
-    const build = buildStatusSchema.safeParse(tryParseJsonBody(reply.body)).data
+    const build = buildStatusSchema.safeParse(tryParseJson(Buffer.from(reply.body).toString('utf8'))).data
     if (build === undefined)
       return {
         kind: 'failed',
@@ -103,14 +106,6 @@ function toBuildStatusUrl(status: string, url: string): string | undefined {
   if (!URL.canParse(status, url)) return undefined
   const found = new URL(status, url)
   return found.origin === new URL(url).origin && found.username === '' ? found.href : undefined
-}
-
-function tryParseJsonBody(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function toWebhookFailure(status: number): PublishResponse {

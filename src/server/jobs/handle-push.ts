@@ -81,7 +81,7 @@ async function processBranchTip(
     if (state === undefined) return await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
     if (state.seen !== tip) {
       const { broken = [] } = state
-      const now = await auditPush({ branch: job.branch, from: state.seen, tip, broken }, config, ctx)
+      const now = await auditPush({ from: state.seen, tip, broken }, config, ctx)
       await reportBrokenCatalogs(job.branch, broken, now, ctx)
       state = { ...state, broken: now }
       state = await queueRebuild(state, tip, config, job.branch, ctx)

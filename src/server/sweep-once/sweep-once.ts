@@ -20,7 +20,6 @@ import { toJobKey } from '../../adapters/store/jobs.ts'
 import { createGitHubClientFromToken, type TokenAuthGitHubClient } from '../../adapters/github/github-app.ts'
 
 interface JobQueueDrainOptions {
-  readonly clock: Clock
   readonly concurrency: number
   /** Rejects with internal failures, after which the job is not retried in this run. */
   readonly handler: (job: Job) => Promise<void>
@@ -155,7 +154,6 @@ async function sweepOnceInDataFolder(
       await restoreFreezeFromOpenIssue(repository, client, store)
     await queue.enqueue({ kind: 'sweep', installation: 0, repository })
     const { left, failed } = await queue.drain({
-      clock,
       concurrency: settings.concurrency,
       signal,
       handler: (job) => {

@@ -31,7 +31,6 @@ function createSweepOnceQueueFixture() {
   const ran: number[] = []
   const drain = (react: (number: number) => unknown = () => undefined, concurrency = 2) =>
     queue.drain({
-      clock,
       concurrency,
       signal: new AbortController().signal,
       handler: async (job) => {

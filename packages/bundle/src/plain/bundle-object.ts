@@ -2,7 +2,7 @@
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
-import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { getMapValue, getStringByKey, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { decodeYaml, splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
@@ -129,14 +129,9 @@ function* expandKubernetesList(
 
 function parseManifestObjectIdentity(tree: MapValue) {
   return {
-    apiVersion: getStringFieldOrEmpty(tree, 'apiVersion'),
-    kind: getStringFieldOrEmpty(tree, 'kind'),
-    name: getStringFieldOrEmpty(getMapValue(tree, 'metadata'), 'name'),
+    apiVersion: getStringByKey(tree, 'apiVersion'),
+    kind: getStringByKey(tree, 'kind'),
+    name: getStringByKey(getMapValue(tree, 'metadata'), 'name'),
     tree,
   }
-}
-
-function getStringFieldOrEmpty(value: ParsedValue | undefined, key: string): string {
-  const inner = getMapValue(value, key)
-  return inner?.kind === 'string' ? inner.value : ''
 }

@@ -1,5 +1,5 @@
 // Rules about the example objects in annotations, and how they are read.
-import type { Json } from '@catalog-bot/fbc/go/json/json'
+import { type Json, tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import {
   getJsonFieldAtPath,
   asListOrEmpty,
@@ -69,6 +69,7 @@ function parseCsvExamples({ data }: ManifestObject): CsvExamples {
     exampleAnnotationKeys.find(
       (name) => getJsonFieldAtPath(data, 'metadata', 'annotations', name) !== undefined,
     ) ?? 'alm-examples'
+  // Another rule reports text that is not JSON.
   const list = tryParseJson(getStringAtPath(data, 'metadata', 'annotations', annotation))
   const crds = getListAtPath(data, 'spec', 'customresourcedefinitions', 'owned').map((entry) => {
     const name = getStringAtPath(entry, 'name')
@@ -92,13 +93,4 @@ function parseCsvExamples({ data }: ManifestObject): CsvExamples {
 
 function formatApiVersionAndKind(apiVersion: string, entry: Json): string {
   return `${apiVersion} ${getStringAtPath(entry, 'kind')}`
-}
-
-function tryParseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    // Another rule reports this.
-    return undefined
-  }
 }

@@ -89,6 +89,12 @@ export function getMapValue(value: ParsedValue | undefined, key: string): Parsed
   return undefined
 }
 
+/** The string under a key, or ''. */
+export function getStringByKey(value: ParsedValue | undefined, key: string): string {
+  const found = getMapValue(value, key)
+  return found?.kind === 'string' ? found.value : ''
+}
+
 /**
  * Replaces a map's entries. Never spread a map: its content may be lazy or shared, and its memo belongs to its text.
  */

@@ -12,7 +12,8 @@ import {
   createStructType,
 } from '../go/decode/go-type.ts'
 import type { BundleObjectSummary } from '../facts/catalog.ts'
-import { readJson, JsonError, maxJsonDepth } from '../go/json/read-json.ts'
+import { isJsonObject, tryParseJson } from '../go/json/json.ts'
+import { tryReadJson, maxJsonDepth } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { type ParsedValue, getMapValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo, detachStringFromParent } from '../go/utf8.ts'
@@ -185,19 +186,10 @@ export function formatBundleObjectError(
 /** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
 export function parseManifest(data: Uint8Array): { value: ParsedValue | undefined } | string {
   const text = trimLeadingSpace(decodeUtf8LikeGo(data))
-  if (text.startsWith('{')) return { value: parseManifestJson(text) }
+  if (text.startsWith('{')) return { value: tryReadJson(text)?.value }
   const result = readYaml(decodeYaml(data))
   if (result.ok) return { value: result.value }
   return result.error.stage === 'converting' ? result.error.message : { value: undefined }
-}
-
-function parseManifestJson(text: string): ParsedValue | undefined {
-  try {
-    return readJson(text, 0).value
-  } catch (error) {
-    if (error instanceof JsonError) return undefined
-    throw error
-  }
 }
 
 function getManifestIdentity(manifest: ParsedValue | undefined): Omit<BundleObjectSummary, 'bytes'> {
@@ -217,9 +209,10 @@ function copyStringFieldOrEmpty(value: ParsedValue | undefined, key: string): st
 function trySummarizeBundleObject(base64: string): BundleObjectSummary | undefined {
   // 'e' is the first base64 letter of an opening brace.
   const json = base64.startsWith('e') ? decodeSingleLineBase64(base64) : undefined
-  const manifest = json === undefined || mayExceedJsonDepth(json) ? undefined : tryParseManifest(json)
-  if (json === undefined || manifest === undefined) return undefined
-  const [apiVersion, kind, name] = [manifest.apiVersion, manifest.kind, manifest.metadata?.name].map(
+  const manifest = json === undefined || mayExceedJsonDepth(json) ? undefined : tryParseJson(json)
+  if (json === undefined || !isJsonObject(manifest)) return undefined
+  const { apiVersion: version, kind: type, metadata } = manifest
+  const [apiVersion, kind, name] = [version, type, isJsonObject(metadata) ? metadata['name'] : ''].map(
     (text) => (typeof text === 'string' ? text : ''),
   ) as [string, string, string]
   // Each character of `json` is one byte, so the exact reader must decode other text.
@@ -230,14 +223,4 @@ function trySummarizeBundleObject(base64: string): BundleObjectSummary | undefin
 /** JSON.parse has no limit. */
 function mayExceedJsonDepth(json: string): boolean {
   return json.length > 2 * maxJsonDepth && (json.match(/[[{]/g)?.length ?? 0) > maxJsonDepth
-}
-
-function tryParseManifest(
-  json: string,
-): { apiVersion?: unknown; kind?: unknown; metadata?: { name?: unknown } | null } | undefined {
-  try {
-    return JSON.parse(json) as ReturnType<typeof tryParseManifest>
-  } catch {
-    return undefined
-  }
 }

@@ -4,7 +4,7 @@ import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { CatalogReadResult, WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
 import { encodeBase64 } from '../go/base64.ts'
 import type { Json } from '../go/json/json.ts'
-import { readJson, JsonError } from '../go/json/read-json.ts'
+import { readJson, tryReadJson } from '../go/json/read-json.ts'
 import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
 import {
   decodeGoStruct,
@@ -97,7 +97,7 @@ export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
       const annotated = getSubstitutesForAnnotation(decoded.sources.get('annotations'))
       if (annotated !== '') return true
     }
-    const object = data && parseJsonBytes(data())
+    const object = data && tryReadJson(decodeUtf8LikeGo(data()))?.value
     if (object?.kind === 'map' && isDecodableCsv(object)) return getSubstitutedBundleName(object) !== ''
   }
   return false
@@ -147,13 +147,4 @@ function* decodeBundleProperties({
 
 function convertJsonToParsedValue(json: Json): ParsedValue {
   return readJson(JSON.stringify(json), 0).value
-}
-
-function parseJsonBytes(data: Uint8Array): ParsedValue | undefined {
-  try {
-    return readJson(decodeUtf8LikeGo(data), 0).value
-  } catch (error) {
-    if (error instanceof JsonError) return undefined
-    throw error
-  }
 }

@@ -1,4 +1,5 @@
 // How long a request waits before the budget defers it.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 
 /** GitHub's separate limits. */
 export type RateLimitResource = 'core' | 'graphql' | 'search'
@@ -183,10 +184,6 @@ export function computeRequestCost(method: string, url: string, body: unknown): 
 /** In doubt it is one and waits a second. */
 function isGraphqlMutation(body: unknown): boolean {
   if (typeof body !== 'string') return true
-  try {
-    const { query } = JSON.parse(body) as { query?: unknown }
-    return typeof query !== 'string' || /(?:^|\})\s*mutation\b/.test(query)
-  } catch {
-    return true
-  }
+  const query = (tryParseJson(body) as { query?: unknown } | null | undefined)?.query
+  return typeof query !== 'string' || /(?:^|\})\s*mutation\b/.test(query)
 }

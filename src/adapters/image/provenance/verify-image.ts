@@ -20,7 +20,7 @@ import {
 } from './signature-formats.ts'
 import type { VerifyingKey } from './signing-key.ts'
 import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
-import { RegistryError, catchMissing } from '../../registry/registry-error.ts'
+import { catchMissing, RegistryError } from '../../registry/registry-error.ts'
 import { goObject, parseStrictJson } from '../../registry/strict-json.ts'
 
 /** cosign's own limit. */
@@ -180,7 +180,7 @@ export async function fetchCosignLayers(
   const { host, repository, digest } = image
   const reference = { host, repository, tag: formatCosignTag(digest, kind) }
   const found = await catchMissing(registry.fetchManifest(reference))
-  if (found === undefined) return []
+  if (!found) return []
   if (found.manifest.kind !== 'image')
     throw new RegistryError(
       'unsupported',

@@ -1,5 +1,6 @@
 // Interprets failures mainly by status, since error codes are optional and often wrong. Text from a registry is
 // untrusted, so it is shortened to one line and never treated as Markdown.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { RegistryError } from '../registry-error.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -61,12 +62,7 @@ function parseRetryAfter(reply: TransportResponse, now: number): number | undefi
 
 /** `errors[].code`, and one line of the first message. */
 export function parseRegistryErrorBody(reply: TransportResponse): { codes: readonly string[]; text: string } {
-  let data: unknown
-  try {
-    data = JSON.parse(Buffer.from(reply.body).toString('utf8'))
-  } catch {
-    return { codes: [], text: '' }
-  }
+  const data = tryParseJson(Buffer.from(reply.body).toString('utf8'))
   // Docker Hub and Red Hat sometimes return a bare `details` text instead of `errors`.
   const top = (typeof data === 'object' && data !== null ? data : {}) as {
     errors?: unknown

@@ -1,4 +1,5 @@
 // The plan of one install test, fixed before its start. Nothing in it is a pull request's configuration.
+import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallTarget } from '../install-report.ts'
 import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
@@ -119,13 +120,8 @@ function chooseInstallMode(supported: readonly string[]): InstallMode | undefine
 
 /** Parses a list of names from an annotation or memory; returns no names for other data. */
 export function parseJsonNameList(text: unknown): readonly string[] {
-  if (typeof text !== 'string') return []
-  try {
-    const list: unknown = JSON.parse(text)
-    return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
-  } catch {
-    return []
-  }
+  const list: unknown = typeof text === 'string' ? tryParseJson(text) : undefined
+  return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
 }
 
 /**

@@ -28,6 +28,7 @@ import {
   getListAtPath,
   getNumberAtPath,
   getStringAtPath,
+  getValueAtPath,
   parseKubeTimestamp,
 } from './kube-object.ts'
 
@@ -354,18 +355,10 @@ function findDeploymentPods(
 ): readonly KubeObject[] {
   return pods.filter((pod) =>
     deployments.some(({ spec }) => {
-      const wanted = Object.entries(getMatchLabels(spec))
+      const wanted = Object.entries(getValueAtPath(spec, 'selector', 'matchLabels') ?? {})
       return wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
     }),
   )
-}
-
-function getMatchLabels(spec: unknown): Readonly<Record<string, unknown>> {
-  const selector = (spec as { readonly selector?: { readonly matchLabels?: unknown } } | null)?.selector
-    ?.matchLabels
-  return typeof selector === 'object' && selector !== null
-    ? (selector as Readonly<Record<string, unknown>>)
-    : {}
 }
 
 const operatorPodFailureCodes: PodFailureCodes = {

@@ -33,7 +33,6 @@ export interface ChannelOperatorEntries {
 
 interface PackageOperatorEntries {
   readonly name: string
-  readonly defaultChannel: string
   /** The default channel first, then by name. This is OLM's order of preference. */
   readonly channels: readonly ChannelOperatorEntries[]
 }
@@ -64,7 +63,6 @@ export function createCatalogOperatorEntries(catalog: Catalog, name: string): Ca
     )
     packages.set(its, {
       name: its,
-      defaultChannel,
       get channels() {
         return found()
       },
@@ -96,7 +94,7 @@ function createChannelOperatorEntries(
       const isDefault = blob.name === defaultChannel
       const entries = blob.entries.flatMap((entry) => {
         const own = facts.get(entry.name)
-        return own ? [createOperatorEntry(catalog, packageName, blob.name, isDefault, entry, own)] : []
+        return own ? [createOperatorEntry(catalog, packageName, blob.name, entry, own)] : []
       })
       return {
         package: packageName,
@@ -140,7 +138,6 @@ function createOperatorEntry(
   catalog: string,
   packageName: string,
   channel: string,
-  isDefaultChannel: boolean,
   entry: ChannelEntry,
   facts: ParsedOperatorProperties,
 ): OperatorEntry {
@@ -151,7 +148,6 @@ function createOperatorEntry(
     catalog,
     package: packageName,
     channel,
-    isDefaultChannel,
     name: entry.name,
     replaces: entry.replaces,
     skips: entry.skips,

@@ -66,7 +66,6 @@ export const toInstalledOperatorEntry = memoizePerObject(
     catalog: undefined,
     package: packageName,
     channel: '',
-    isDefaultChannel: false,
     name,
     replaces: '',
     skips: [],
@@ -322,7 +321,6 @@ export interface OperatorEntry {
   readonly package: string
   /** Empty for an installed Operator. */
   readonly channel: string
-  readonly isDefaultChannel: boolean
   readonly name: string
   readonly replaces: string
   readonly skips: readonly string[]

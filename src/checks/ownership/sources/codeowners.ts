@@ -7,7 +7,6 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/load/select-files'
 
 export interface CodeownersLine {
-  readonly pattern: string
   readonly segments: readonly CodeownersPatternSegment[]
   readonly owners: readonly Principal[]
 }
@@ -112,7 +111,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
       return `${JSON.stringify(owner)} is not @login, @organization/team, or an email address`
     principals.push(principal)
   }
-  return { pattern, segments: segments.map(parseCodeownersPatternSegment), owners: principals }
+  return { segments: segments.map(parseCodeownersPatternSegment), owners: principals }
 }
 
 /** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */

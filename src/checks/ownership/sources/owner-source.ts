@@ -53,7 +53,6 @@ export function mapOwnerSource<From, To>(
 
 /** The top-level mapping of an owner file, with locations. Keys are unique. */
 export interface OwnerYamlDocument {
-  readonly file: string
   entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
   readonly keys: readonly string[]
   locate(node: unknown): Location
@@ -81,8 +80,7 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   }
   if (syntaxProblem !== undefined)
     return createBrokenOwnerSourceResult(syntaxProblem.at, syntaxProblem.problem)
-  if (document === undefined)
-    return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
+  if (document === undefined) return { kind: 'read', value: { keys: [], entry: () => undefined, locate } }
   const [warning] = document.warnings
   if (warning !== undefined)
     return createBrokenOwnerSourceResult(locateOffset(warning.pos[0]), 'the file has a tag or a directive')
@@ -91,7 +89,7 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     return createBrokenOwnerSourceResult(start, 'the file has a %YAML directive')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
-    return { kind: 'read', value: { file, keys: [], entry: () => undefined, locate } }
+    return { kind: 'read', value: { keys: [], entry: () => undefined, locate } }
   const problem = findAmbiguousYamlNode(document)
   if (problem !== undefined) return createBrokenOwnerSourceResult(locate(problem.node), problem.says)
   if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'the document must be a mapping')
@@ -104,7 +102,6 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
   return {
     kind: 'read',
     value: {
-      file,
       keys: [...entries.keys()],
       entry: (key) => {
         const node = entries.get(key)

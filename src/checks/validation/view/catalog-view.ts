@@ -13,7 +13,7 @@ import {
   type StrictDecodingProblem,
   type CsvMetadata,
 } from '@catalog-bot/fbc/facts/catalog'
-import { type Json, getJsonStringField } from '@catalog-bot/fbc/go/json/json'
+import { type Json, getJsonStringField, isJsonObject } from '@catalog-bot/fbc/go/json/json'
 import { analyzeUpgradeGraph, type UpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { parseVersion, type Version, compareVersions } from '@catalog-bot/fbc/versions/version'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -130,9 +130,7 @@ const createBundleView = memoizePerObject((blob: BundleBlob): BundleView => {
 const emptyPropertyList: readonly Property[] = []
 
 export function asJsonObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : undefined
+  return isJsonObject(value) ? value : undefined
 }
 
 export function listStrictDecodingProblems<Kind extends StrictDecodingProblem['kind']>(
@@ -165,11 +163,8 @@ export function findEnclosingPropertyType(
 
 /** The exact field if it is a string, or else the first case-insensitive match, as in Go; '' if absent. */
 export function getStringField(value: Json, field: string): string {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const exact = (value as Readonly<Record<string, Json>>)[field]
-    if (typeof exact === 'string') return exact
-  }
-  return getJsonStringField(value, field)
+  const exact = isJsonObject(value) ? value[field] : undefined
+  return typeof exact === 'string' ? exact : getJsonStringField(value, field)
 }
 
 /**

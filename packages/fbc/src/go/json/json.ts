@@ -105,12 +105,21 @@ function foldFieldNameCase(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 
-export function isJsonObject(value: Json): value is Readonly<Record<string, Json>> {
+/** Undefined if the text is not JSON as JavaScript reads it. */
+export function tryParseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** JSON with sorted keys, equal for equal values. */
-export function toSortedJson(value: Json): string {
+export function toSortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, entry: unknown) =>
     typeof entry === 'object' && entry !== null && !Array.isArray(entry)
       ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))

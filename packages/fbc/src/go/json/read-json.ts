@@ -62,6 +62,16 @@ export function skipJsonWhitespace(text: string, from: number): number {
   return at
 }
 
+/** Undefined if the text does not start with JSON. */
+export function tryReadJson(text: string): ReadJsonResult | undefined {
+  try {
+    return readJson(text, 0)
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
 /** Throws a JsonError. */
 export function readJson(text: string, from: number): ReadJsonResult {
   const frames: JsonParserFrame[] = []
