@@ -257,7 +257,7 @@ async function evaluateMergeGroupEntry(
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict | { readonly overridden: readonly Finding[] }> {
   const snapshot = await ctx.forge.readSnapshot(pull, { skipCache: true })
-  if (snapshot === null) return createFailingMergeGroupVerdict(group, `pull request ${pull} does not exist`)
+  if (snapshot === null) return createWaitingMergeGroupVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
     return createWaitingMergeGroupVerdict(group, `pull request ${pull} or its base branch just changed`)
   const { verdict } = await evaluateInWorker(snapshot, ctx, undefined, { isQueued: true })

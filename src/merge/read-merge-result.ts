@@ -202,7 +202,8 @@ async function evaluateMergedPull(
 ): Promise<MergedCommitVerdict> {
   const { app, forge, repository } = ctx
   const snapshot = await forge.readSnapshot(pull, { skipCache: true })
-  if (snapshot === null || snapshot.head !== head || snapshot.baseRef !== baseRef)
+  if (snapshot === null) return { kind: 'unknown', reasons: ['GitHub does not find the pull request'] }
+  if (snapshot.head !== head || snapshot.baseRef !== baseRef)
     return { kind: 'invalid', reasons: ['the pull request no longer matches the merged commit'] }
   await repository.fetch(baseRef, pull)
   const evaluation = await evaluateInWorker({ ...snapshot, state: 'open', base }, ctx, undefined, {

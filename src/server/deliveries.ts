@@ -54,6 +54,8 @@ export function createWebhookDeliveryHandler(options: WebhookDeliveryHandlerOpti
       return true
     }
     const body = await readWebhookBody(request, bodyBudgets)
+    // Anyone can cause this, so it is not logged as an error.
+    if (body === 'incomplete') return respond(400, 'the delivery is incomplete', 'refused')
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
     if (body === 'crowded')
       return respond(503, 'too many concurrent deliveries; send this delivery again later', 'refused')
@@ -103,7 +105,7 @@ type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBodyBytesBySize
 async function readWebhookBody(
   request: IncomingMessage,
   bodyBudgets: RequestBodyMemoryBudgets,
-): Promise<Buffer | 'too-large' | 'crowded'> {
+): Promise<Buffer | 'too-large' | 'crowded' | 'incomplete'> {
   const chunks: Buffer[] = []
   let length = 0
   let budgetName: keyof RequestBodyMemoryBudgets = 'usual'
@@ -120,6 +122,8 @@ async function readWebhookBody(
       if (bodyBudgets[budgetName] < 0) return 'crowded'
       chunks.push(chunk)
     }
+  } catch {
+    return 'incomplete'
   } finally {
     bodyBudgets[budgetName] += length
   }

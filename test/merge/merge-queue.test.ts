@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
@@ -313,6 +313,13 @@ describe('a merge through the merge queue', () => {
       expect(evaluationCount).toBe(1)
       expect(mergeScenario.mismatches).toEqual([])
     })
+
+    test('stays unclear while GitHub does not find the pull request', async () => {
+      const settle = await merges()
+      jest.spyOn(mergeScenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
+      expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(mergeScenario.mismatches).toEqual([])
+    })
   })
 
   test('of a group without validation is a mismatch if recovery does not evaluate it', async () => {
@@ -443,6 +450,14 @@ describe('a group of the merge queue', () => {
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
     expect(mergeScenario.pull.merged).toBeNull()
+  })
+
+  test('waits while GitHub does not find its pull request', async () => {
+    await enqueuePull(mergeScenario.pull)
+    const head = (await readMergeGroups())[0]?.group?.head ?? ''
+    jest.spyOn(mergeScenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => null))
   })
 
   test('is evaluated once, and its checks are not written again', async () => {

@@ -239,6 +239,12 @@ describe('the webhook endpoint', () => {
       yield Buffer.from(pullOpenedPayload)
     }
     expect(await statusOf(usual())).toBe(202)
+    // A connection that ends early is not an error of catalog-bot.
+    async function* aborted() {
+      yield Buffer.from(pullOpenedPayload)
+      throw new Error('aborted')
+    }
+    expect(await statusOf(aborted())).toBe(400)
     over.resolve()
     await Promise.all(held)
   })

@@ -19,9 +19,6 @@ const isUnsupportedVersionError = (error: unknown): boolean =>
   (error as { status?: number }).status === 400 &&
   /not a supported version/.test(error.message)
 
-const isJsonMediaType = (type: string | null): boolean =>
-  /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
-
 const discardLogMessage = () => undefined
 
 /** The `log` option of an Octokit: callers report errors themselves. */
@@ -78,25 +75,12 @@ function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
 /**
  * Parses GitHub's answers with a single JSON.parse. Octokit's own parser calls a function for each value of an answer,
  * to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are
- * far below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts).
+ * far below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts). Throws a SyntaxError for a response
+ * that a proxy replaced or cut off, which Octokit would read as text, or as an empty list.
  */
 export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
   const { status, url, headers } = answer
-  return {
-    status,
-    url,
-    headers,
-    body: isJsonMediaType(headers.get('content-type')) ? parseJsonOrReturnText(text) : text,
-  }
-}
-
-/** A body that is not JSON is returned unchanged, regardless of its content type. */
-function parseJsonOrReturnText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return { status, url, headers, body: JSON.parse(text) as unknown }
 }
 
 /**

@@ -153,7 +153,10 @@ async function readSnapshotAndEvaluatePull(
     onOwnReports: (read) => void (present = read),
   })
   if (snapshot === null) {
-    await recordPullClosedOrMerged({ repository: forge.repository, pull }, 'closed', ctx)
+    // For a moment, GitHub may not find a pull request that it lists. The sweep has already enqueued it.
+    if ((await forge.openPulls()).some((open) => open.pull === pull))
+      await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
+    else await recordPullClosedOrMerged({ repository: forge.repository, pull }, 'closed', ctx)
     return undefined
   }
   if (snapshot.state !== 'open') {

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { WorkerProcess } from '../../../src/adapters/workers/start-worker.ts'
 import { WorkerPool, type WorkerPoolOptions } from '../../../src/adapters/workers/worker-pool.ts'
 import type { TestWorkerJob } from './test-worker.ts'
 
@@ -317,6 +318,23 @@ describe('other waiting jobs', () => {
       .catch((error: unknown) => error)
     expect(await runJob({ kind: 'return', value: 'quick' })).toBe('quick')
     expect(await asking).toMatchObject({ code: 'displaced' })
+  })
+
+  test('do not displace a job that got less CPU time on an overloaded machine', async () => {
+    createTestWorkerPool({ displaceAfterMs: 1 })
+    const used = jest.spyOn(WorkerProcess.prototype, 'used').mockReturnValue(undefined)
+    const slowdown = jest.spyOn(WorkerProcess.prototype, 'slowdown').mockReturnValue(1e9)
+    try {
+      const long = runJob({ kind: 'wait', diary: getJobLogFilePath() }).catch((error: unknown) => error)
+      const quick = runJob({ kind: 'say', value: 'quick' })
+      await Promise.race([long, waitUntil(() => slowdown.mock.calls.length > 5)])
+      writeFileSync(getJobLogFilePath(), 'x')
+      expect(await long).toBeGreaterThan(0)
+      expect(await quick).toBe('quick')
+    } finally {
+      used.mockRestore()
+      slowdown.mockRestore()
+    }
   })
 })
 

@@ -108,6 +108,17 @@ describe('a known response', () => {
     expect((await read()).data.permission).toBe('none')
   })
 
+  test.each(['{"default_br', '', '<html></html>'])('%j, which a proxy returned, is not one', async (body) => {
+    const authorization = mockInstallationToken(9)
+    const { app } = createBudgetedGitHubClients()
+    const headers = { etag: '"1"', 'content-type': 'application/json' }
+    expectGitHubRequest(authorization).get(repositoryApiPath).reply(200, body, headers)
+    // The retry.
+    expectGitHubRequest(authorization).get(repositoryApiPath).reply(200, { default_branch: 'main' })
+    const { data } = await (await app.octokit(9)).rest.repos.get(repositoryParams)
+    expect(data.default_branch).toBe('main')
+  })
+
   test('is not used for another installation or another token', async () => {
     const first = mockInstallationToken(9)
     const { app } = createBudgetedGitHubClients()
