@@ -93,12 +93,12 @@ function answerLookup(question: LookupRequest): LookupResult {
 
 function decideAll(
   given: CommandEvaluationInput,
-  world: (question: LookupRequest) => LookupResult = answerLookup,
+  answer: (question: LookupRequest) => LookupResult = answerLookup,
 ) {
   const known = new Map<string, LookupResult>()
   for (let round = 0; round < 6; round += 1)
     for (const question of collectCommandLookups(given, createLookupResults(known)))
-      known.set(toLookupKey(question), world(question))
+      known.set(toLookupKey(question), answer(question))
   return decideCommands(given, createLookupResults(known))
 }
 const listCommandRecords = (given: CommandEvaluationInput): CommandRecord[] =>

@@ -46,7 +46,7 @@ function copyDirectorySnapshot(of: string, to: string, pid: number): void {
 }
 
 describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s', (kind) => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   let played: MergeFreezeStoryResult
   let comments: readonly string[]
   let directory: string
@@ -54,7 +54,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
   let isLeftOut = false
   let bot: Awaited<ReturnType<typeof startBotProcess>>
   const start = async (dataDirectory: string, databaseUrl?: string) => {
-    const { APP_ID: _id, PRIVATE_KEY: _key, WEBHOOK_SECRET: _secret, ...rest } = world.demo.environment
+    const { APP_ID: _id, PRIVATE_KEY: _key, WEBHOOK_SECRET: _secret, ...rest } = story.demo.environment
     const environment = {
       ...rest,
       CATALOG_BOT_CACHE: compileCacheDirectory,
@@ -62,11 +62,11 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
       DATA_DIR: dataDirectory,
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
-    const options = { environment, onLog: (line: string) => world.log.push(line) }
+    const options = { environment, onLog: (line: string) => story.log.push(line) }
     bot = await (databaseUrl === undefined
       ? startStoryBot({ ...options, embedded: true })
       : startBotProcess({ ...options, command: builtCommand }))
-    world.demo.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
+    story.demo.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
   }
   const run = (command = '', environment: Record<string, string>) =>
     execFileSync('sh', ['-ec', command], {
@@ -75,7 +75,7 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     })
   const folder = (name: string) => join(directory, name)
   const storeCredentials = (into: string) => {
-    const { APP_ID = '', PRIVATE_KEY = '', WEBHOOK_SECRET = '' } = world.demo.environment
+    const { APP_ID = '', PRIVATE_KEY = '', WEBHOOK_SECRET = '' } = story.demo.environment
     saveAppCredentials({ id: Number(APP_ID), pem: PRIVATE_KEY, webhookSecret: WEBHOOK_SECRET }, into)
   }
 
@@ -84,20 +84,20 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     database = kind === 'Postgres' && !isLeftOut ? await createStoryDatabase() : undefined
     isLeftOut ||= kind === 'Postgres' && database === undefined
     if (isLeftOut) return
-    world = await startStoryEnvironment({ publishes: true, sweepSeconds: 5 })
-    directory = world.demo.environment['DATA_DIR'] ?? ''
+    story = await startStoryEnvironment({ publishes: true, sweepSeconds: 5 })
+    directory = story.demo.environment['DATA_DIR'] ?? ''
     mkdirSync(folder('first'), { recursive: true })
     storeCredentials(folder('first'))
     await start(folder('first'), database)
-    played = await runMergeFreezeStory(world.demo, bot)
+    played = await runMergeFreezeStory(story.demo, bot)
     comments = played.merged.comments.map(({ body }) => body)
   }, 240_000)
   afterAll(async () => {
     await bot?.kill('SIGKILL')
-    await world?.close()
+    await story?.close()
   })
   const expectContinued = async () => {
-    await world.waitUntil('the freeze is counted', async () =>
+    await story.waitUntil('the freeze is counted', async () =>
       /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(
         await (await fetch(`${bot.url}/metrics`)).text(),
       ),
@@ -106,8 +106,8 @@ describe.each(['an embedded database', 'Postgres'])('a backup of a bot with %s',
     expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
   }
   const expectMergedAfterUnfreeze = async () => {
-    world.demo.github.comment(played.waiting, 'harbormaster', '/unfreeze main')
-    await world.waitUntil('the approved pull request is merged', () => played.waiting.merged !== null)
+    story.demo.github.comment(played.waiting, 'harbormaster', '/unfreeze main')
+    await story.waitUntil('the approved pull request is merged', () => played.waiting.merged !== null)
     expect(played.merged.comments.map(({ body }) => body)).toEqual(comments)
   }
 

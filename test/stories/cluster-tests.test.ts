@@ -24,7 +24,7 @@ const storyTimeoutSeconds = 90
 const botConfigPath = '.github/catalog-bot.yml'
 
 describe('an install test that a maintainer requests', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   let server: FakeApiServer
   let directory: string
   let ticking: NodeJS.Timeout
@@ -49,7 +49,7 @@ describe('an install test that a maintainer requests', () => {
       `[{github: ${demoRepositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
     )
     const fixed = readDemoCatalogFiles('')[botConfigPath] ?? ''
-    world = await startStoryEnvironment({
+    story = await startStoryEnvironment({
       sweepSeconds: 300,
       files: { [botConfigPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
       environment: { CLUSTER_TARGETS: targets },
@@ -70,11 +70,11 @@ describe('an install test that a maintainer requests', () => {
       for (const controller of api.controllers) controller(api.now)
       api.collectGarbage()
     }, 80)
-    await world.start()
+    await story.start()
   }, 180_000)
   afterAll(async () => {
     clearInterval(ticking)
-    await world.close()
+    await story.close()
     await server.close()
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
@@ -82,12 +82,12 @@ describe('an install test that a maintainer requests', () => {
   const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   /** An author without rights adds a version: it waits for an owner, and is tested only on a maintainer's request. */
   const changed = (name: string, version: string, from: string) => {
-    const text = addVersionToChannelStart(world.demo.files[path(name)] ?? '', name, version, from)
-    pushCatalogImages(world.demo.registry, text, (bundle) => bundle === `${name}.v${version}`)
+    const text = addVersionToChannelStart(story.demo.files[path(name)] ?? '', name, version, from)
+    pushCatalogImages(story.demo.registry, text, (bundle) => bundle === `${name}.v${version}`)
     return { [path(name)]: text }
   }
   async function open(name: string, version: string, from: string): Promise<MockPull> {
-    const { github } = world.demo
+    const { github } = story.demo
     const pull = await github.openPull({
       repository: demoRepositoryName,
       author: 'mallory',
@@ -99,8 +99,8 @@ describe('an install test that a maintainer requests', () => {
   }
   /** A command applies to what was shown before it was written, and GitHub's times are in seconds. */
   async function shown(pull: MockPull): Promise<void> {
-    const { github, repository } = world.demo
-    await world.waitUntil(
+    const { github, repository } = story.demo
+    await story.waitUntil(
       'the checks are done',
       () =>
         findBotComment(pull) !== undefined &&
@@ -112,24 +112,24 @@ describe('an install test that a maintainer requests', () => {
     await waitUntil('a second has passed', () => performance.now() - at > 1100, 5)
   }
   const runOf = (sha: string) =>
-    world.demo.github
-      .checkRuns({ repo: world.demo.repository, headSha: sha })
+    story.demo.github
+      .checkRuns({ repo: story.demo.repository, headSha: sha })
       .findLast(({ name }) => name === 'catalog-bot / cluster')
   const ends = (sha: string, conclusion: string) =>
     waitUntil(
       `the check says ${conclusion}`,
       () => runOf(sha)?.conclusion === conclusion,
       storyTimeoutSeconds,
-      [...world.log, runOf(sha)?.summary ?? ''],
+      [...story.log, runOf(sha)?.summary ?? ''],
     )
-  const say = (pull: MockPull, by: string, words: string) => world.demo.github.comment(pull, by, words)
+  const say = (pull: MockPull, by: string, words: string) => story.demo.github.comment(pull, by, words)
 
   test('rejects others with a message, runs for a maintainer, and reports what was installed where', async () => {
     scripts = [{ plans: [['tidepool.v0.6.0']] }, { plans: [['tidepool.v0.5.0'], ['tidepool.v0.6.0']] }]
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package and may approve, but doesn't decide what runs on the cluster.
     say(pull, 'bob', '/test-install')
-    await world.waitUntil(
+    await story.waitUntil(
       'he gets an answer',
       () => findBotComment(pull)?.includes('only maintainers can') === true,
     )
@@ -149,7 +149,7 @@ describe('an install test that a maintainer requests', () => {
       .map(({ body }) => body as { kind: string })
     for (const kind of ['ResourceQuota', 'LimitRange', 'NetworkPolicy', 'CatalogSource'])
       expect(made.filter((one) => one.kind === kind)).toHaveLength(2)
-    expect([...world.log, run?.summary, findBotComment(pull)].join('\n')).not.toContain(
+    expect([...story.log, run?.summary, findBotComment(pull)].join('\n')).not.toContain(
       'token-of-the-cluster',
     )
   }, 180_000)
@@ -161,20 +161,20 @@ describe('an install test that a maintainer requests', () => {
     const pull = await open('tidepool', '0.6.1', '0.5.0')
     const old = pull.headSha
     say(pull, 'harbormaster', '/test-install')
-    await world.waitUntil('it runs', () => runOf(old)?.status === 'in_progress')
+    await story.waitUntil('it runs', () => runOf(old)?.status === 'in_progress')
     const other = await open('lighthouse', '1.2.0', '1.1.0')
     say(other, 'harbormaster', '/test-install')
-    await world.waitUntil('the other one waits', () => runOf(other.headSha)?.status === 'queued')
+    await story.waitUntil('the other one waits', () => runOf(other.headSha)?.status === 'queued')
     expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
-    await world.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
+    await story.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
     await ends(old, 'neutral')
     expect(runOf(old)?.summary).toContain('the pull request has a newer commit')
     expect([most, runOf(pull.headSha)]).toEqual([1, undefined])
-    await world.demo.github.close(other)
+    await story.demo.github.close(other)
     // A request for the old commit doesn't apply to the new one.
     await shown(pull)
     say(pull, 'harbormaster', `/test-install ${old}`)
-    await world.waitUntil(
+    await story.waitUntil(
       'it gets an answer',
       () => findBotComment(pull)?.includes('refers to an earlier state') === true,
     )

@@ -23,17 +23,17 @@ const communityOperatorsPath = findSharedPath('community-operators')
 
   test('an owner updates one package, which is checked and merged, and its rebuild is triggered', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'real-'))
-    const world = await createRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
+    const story = await createRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
     const log: string[] = []
-    const bot = await startStoryBot({ environment: world.environment, onLog: (line) => log.push(line) })
+    const bot = await startStoryBot({ environment: story.environment, onLog: (line) => log.push(line) })
     try {
-      world.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
-      const pull = await world.github.openPull(world.update('v4.20'))
+      story.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
+      const pull = await story.github.openPull(story.update('v4.20'))
       await waitUntil('it lands', () => pull.merged !== null, 120, log)
-      await waitUntil('its rebuild succeeds', () => world.isRebuilt(pull), 60, log)
+      await waitUntil('its rebuild succeeds', () => story.isRebuilt(pull), 60, log)
     } finally {
       await bot.kill('SIGKILL')
-      await world.stop()
+      await story.stop()
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     }
   }, 240_000)

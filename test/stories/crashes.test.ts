@@ -23,23 +23,23 @@ const testedCrashPoints =
   process.env['CRASH_POINTS'] === 'all' ? crashPoints.map((point) => [point]) : essentialCrashPoints
 
 describe('a bot that is killed', () => {
-  let world: StoryEnvironment | undefined
-  afterEach(async () => world?.close())
+  let story: StoryEnvironment | undefined
+  afterEach(async () => story?.close())
 
   test.each(testedCrashPoints.map((points) => [points.join(', '), points] as const))(
     'at %s merges the pull request exactly once after its restart',
     async (_, points) => {
-      world = await startStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
-      const { demo } = world
+      story = await startStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
+      const { demo } = story
       const opened = await openDemoStory(demo, 'good update')
       const { pull } = opened
       for (const point of points) {
-        const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
+        const doomed = await story.start({ CATALOG_BOT_CRASH_AT: point })
         expect(await doomed.exited).toBe('SIGKILL')
       }
 
-      await world.start()
-      await world.waitUntil(
+      await story.start()
+      await story.waitUntil(
         'it is merged and rebuilt',
         () => evaluateDemoStory(opened, [opened], demo).isExpected,
       )

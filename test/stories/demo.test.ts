@@ -9,24 +9,24 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe("the demo's pull requests", () => {
-  let world: StoryEnvironment
+  let environment: StoryEnvironment
   const told: DemoStoryWithPull[] = []
 
   beforeAll(async () => {
-    world = await startStoryEnvironment({ validateTraffic: true })
-    await world.start()
+    environment = await startStoryEnvironment({ validateTraffic: true })
+    await environment.start()
     for (const story of demoStories)
-      told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })
+      told.push({ story, pull: await environment.demo.github.openPull(story.open(environment.demo)) })
   }, 120_000)
-  afterAll(() => world.close())
+  afterAll(() => environment.close())
 
   test.each(demoStories.map((story) => [story.description, story.id]))(
     '%s',
     async (_tells, id) => {
       const mine = told.find(({ story }) => story.id === id)
       if (mine === undefined) throw new Error('not opened')
-      await world.waitUntil(`${id} comes to its end`, () => {
-        const { isExpected, hasComment } = evaluateDemoStory(mine, told, world.demo)
+      await environment.waitUntil(`${id} comes to its end`, () => {
+        const { isExpected, hasComment } = evaluateDemoStory(mine, told, environment.demo)
         return isExpected && hasComment
       })
     },
@@ -53,36 +53,39 @@ describe("the demo's pull requests", () => {
   test('evaluating everything again changes nothing', async () => {
     // Wait until the effects of the last merge settle.
     let quiet = { lines: -1, since: 0 }
-    await world.waitUntil('nothing happens any more', () => {
-      if (world.log.length !== quiet.lines) quiet = { lines: world.log.length, since: performance.now() }
+    await environment.waitUntil('nothing happens any more', () => {
+      if (environment.log.length !== quiet.lines)
+        quiet = { lines: environment.log.length, since: performance.now() }
       return performance.now() - quiet.since > 3000
     })
     const shown = () =>
       told.map(({ pull }) => ({
         comment: findBotComment(pull),
-        runs: world.demo.github.checkRuns(pull).map(({ id }) => id),
+        runs: environment.demo.github.checkRuns(pull).map(({ id }) => id),
       }))
     const before = shown()
     const writes = () =>
-      world.demo.github.requests.reduce(
+      environment.demo.github.requests.reduce(
         (sum, { path, writes: made = 0 }) => sum + (path.endsWith('/access_tokens') ? 0 : made),
         0,
       )
     const done = () =>
-      world.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
+      environment.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
     const count = { writes: writes(), done: done() }
     const open = told.filter(({ pull }) => pull.state === 'open')
-    world.demo.github.webhooks.double()
-    for (const { pull } of open) await world.demo.github.label(pull, 'noise')
-    await world.waitUntil('all were looked at again', () => done() >= count.done + open.length)
+    environment.demo.github.webhooks.double()
+    for (const { pull } of open) await environment.demo.github.label(pull, 'noise')
+    await environment.waitUntil('all were looked at again', () => done() >= count.done + open.length)
     expect(shown()).toEqual(before)
     expect(writes()).toBe(count.writes)
   }, 180_000)
 
   test("the traffic matches GitHub's documents, and no call merges", () => {
-    expect(world.demo.github.violations).toEqual([])
+    expect(environment.demo.github.violations).toEqual([])
     expect(
-      world.demo.github.requests.filter(({ template }) => /\/(merge|merges|merge-async)$/.test(template)),
+      environment.demo.github.requests.filter(({ template }) =>
+        /\/(merge|merges|merge-async)$/.test(template),
+      ),
     ).toEqual([])
   })
 })

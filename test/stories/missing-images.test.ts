@@ -6,8 +6,8 @@ import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe('missing images, with a scan every second', () => {
-  let world: StoryEnvironment
-  const issues = () => [...world.demo.repository.issues.values()]
+  let story: StoryEnvironment
+  const issues = () => [...story.demo.repository.issues.values()]
   const issue = (): MockIssue => {
     const [first] = issues()
     if (first === undefined) throw new Error('there is no issue')
@@ -15,7 +15,7 @@ describe('missing images, with a scan every second', () => {
   }
   /** Removes an image from the registry. The result restores it. */
   const remove = (repository: string, tag: string) => {
-    const { registry } = world.demo
+    const { registry } = story.demo
     const digest = registry.manifest(repository, tag)?.digest
     if (digest === undefined) throw new Error(`the registry has no ${repository}:${tag}`)
     registry.removeTag(repository, tag)
@@ -24,18 +24,18 @@ describe('missing images, with a scan every second', () => {
   const putBack: (() => void)[] = []
 
   beforeAll(async () => {
-    world = await startStoryEnvironment({
+    story = await startStoryEnvironment({
       sweepSeconds: 1,
       validateTraffic: true,
       environment: { SCAN_SECONDS: '1', SECOND_LOOK_SECONDS: '1' },
     })
-    await world.start()
+    await story.start()
   }, 120_000)
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
   test('are reported after a second scan in an issue by the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
-    await world.waitUntil('there is an issue', () => issues().length > 0)
+    await story.waitUntil('there is an issue', () => issues().length > 0)
     expect(issue()).toMatchObject({ state: 'open', title: '1 image in lighthouse is missing or changed' })
     expect(issue().author.login).toBe('catalog-bot[bot]')
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is missing**')
@@ -45,20 +45,20 @@ describe('missing images, with a scan every second', () => {
 
   test('are reported in the same issue when another one disappears', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
-    await world.waitUntil('the issue names both', () => issue().title.startsWith('2 images in 2 packages'))
+    await story.waitUntil('the issue names both', () => issue().title.startsWith('2 images in 2 packages'))
     expect(issues()).toHaveLength(1)
   }, 180_000)
 
   test('do not block a pull request if its package named them before', async () => {
-    const opened = await openDemoStory(world.demo, 'good update')
-    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
+    const opened = await openDemoStory(story.demo, 'good update')
+    await story.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], story.demo).isMerged)
   }, 180_000)
 
   test('close the issue with a comment when they are back', async () => {
     for (const back of putBack) back()
-    await world.waitUntil('the issue is closed', () => issue().state === 'closed')
+    await story.waitUntil('the issue is closed', () => issue().state === 'closed')
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is available again/)])
-    expect(world.demo.github.violations).toEqual([])
+    expect(story.demo.github.violations).toEqual([])
   }, 180_000)
 })

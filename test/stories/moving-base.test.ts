@@ -7,19 +7,19 @@ import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, type StoryEnvironment } from './story-environment.ts'
 
 describe('a base branch that moves during a merge', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds: 3 })
+    story = await startStoryEnvironment({ sweepSeconds: 3 })
   }, 180_000)
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
   test('restarts the evaluation, and the merged tree is the validated merge of its parents', async () => {
-    const { demo } = world
+    const { demo } = story
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', demo.repository.path, ...args], { encoding: 'utf8' }).trim()
     // Another user keeps pushing to the base while the bot evaluates, validates, and merges.
     let moves = 0
-    await world.start()
+    await story.start()
     const opened = await openDemoStory(demo, 'good update')
     const { pull } = opened
     const mover = setInterval(() => {
@@ -32,7 +32,7 @@ describe('a base branch that moves during a merge', () => {
       )
     }, 150)
     try {
-      await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [], demo).isMerged)
+      await story.waitUntil('it is merged', () => evaluateDemoStory(opened, [], demo).isMerged)
     } finally {
       clearInterval(mover)
     }

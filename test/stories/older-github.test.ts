@@ -28,10 +28,10 @@ const unknownFieldResponse = {
 }
 
 describe('an older GitHub', () => {
-  let world: StoryEnvironment
+  let environment: StoryEnvironment
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds: 5 })
-    const { github } = world.demo
+    environment = await startStoryEnvironment({ sweepSeconds: 5 })
+    const { github } = environment.demo
     github.protect(demoRepositoryName, 'main', {
       enforce_admins: true,
       required_status_checks: { strict: false, contexts: botCheckNames },
@@ -39,10 +39,10 @@ describe('an older GitHub', () => {
     github.fail(({ template }) => /\/rules(ets)?(\/|$)/.test(template), notFoundResponse, Infinity)
     github.fail(({ template }) => template === '/graphql', unknownFieldResponse, Infinity)
   }, 60_000)
-  afterAll(() => world.close())
+  afterAll(() => environment.close())
 
   test('reports what it cannot read, and nothing fails', async () => {
-    const { github } = world.demo
+    const { github } = environment.demo
     const octokit = new ProbotOctokit({
       baseUrl: github.url,
       auth: { token: github.tokenFor('harbormaster') },
@@ -62,15 +62,18 @@ describe('an older GitHub', () => {
   })
 
   test('an up-to-date pull request and one that is behind are merged as they were checked', async () => {
-    const { demo } = world
+    const { demo } = environment
     const told: DemoStoryWithPull[] = []
     for (const id of ['good update', 'first of two competing updates']) {
       const { story, pull } = await openDemoStory(demo, id)
       told.push({ story: { ...story, ending: { kind: 'lands' } as const }, pull })
     }
-    await world.start()
+    await environment.start()
     for (const each of told)
-      await world.waitUntil(`${each.story.id} is merged`, () => evaluateDemoStory(each, told, demo).isMerged)
+      await environment.waitUntil(
+        `${each.story.id} is merged`,
+        () => evaluateDemoStory(each, told, demo).isMerged,
+      )
     for (const { pull } of told) {
       const { path } = pull.repo
       const [base = '', head = ''] = (

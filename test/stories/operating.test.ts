@@ -11,16 +11,16 @@ import {
 import { startStoryEnvironment, startStoryBot, type StoryEnvironment } from './story-environment.ts'
 
 describe('the bot in operation', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   const get = async (path: string) => {
-    const reply = await fetch(`${world.bot().url}${path}`)
+    const reply = await fetch(`${story.bot().url}${path}`)
     return { status: reply.status, text: await reply.text() }
   }
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds: 300 })
-    await world.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
+    story = await startStoryEnvironment({ sweepSeconds: 300 })
+    await story.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
   test('reports that it is alive and ready', async () => {
     expect(await get('/livez')).toEqual({ status: 200, text: 'ok\n' })
@@ -28,23 +28,23 @@ describe('the bot in operation', () => {
   })
 
   test('counts its merges', async () => {
-    const opened = await openDemoStory(world.demo, 'good update')
+    const opened = await openDemoStory(story.demo, 'good update')
     const { pull } = opened
-    await world.waitUntil(
+    await story.waitUntil(
       'the pull request is merged',
-      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
+      () => evaluateDemoStory(opened, [opened], story.demo).isExpected,
     )
     // The branch moves before the merge is settled and announced.
-    await world.waitUntil('the merge is counted', async () =>
+    await story.waitUntil('the merge is counted', async () =>
       /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
     )
-    await world.waitUntil('the merge is reported', () =>
+    await story.waitUntil('the merge is reported', () =>
       pull.comments.some(({ body }) => /Merged as/.test(body)),
     )
     const page = `/r/coast/operators/pull/${pull.number}`
     const comment = pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
     expect(comment?.body).toContain(`https://bot.example.com${page}`)
-    const [run] = world.demo.github.checkRuns(pull)
+    const [run] = story.demo.github.checkRuns(pull)
     expect(run?.detailsUrl).toBe(`https://bot.example.com${page}`)
     const { status, text } = await get(page)
     expect([status, /Why it was merged/.test(text)]).toEqual([200, true])
@@ -53,7 +53,7 @@ describe('the bot in operation', () => {
 
   test('shows the catalogs that it merged into, with their owners', async () => {
     const path = '/r/coast/operators/catalog/v4.20/lighthouse'
-    await world.waitUntil('the new version is recorded', async () =>
+    await story.waitUntil('the new version is recorded', async () =>
       (await get(path)).text.includes('lighthouse.v1.2.0'),
     )
     expect((await get(`${path}.json`)).text).toMatch(/"owners":\[[^\]]*"alice"/)
@@ -77,19 +77,19 @@ describe('the bot in operation', () => {
   }, 60_000)
 
   test('logs its configuration before it opens the store', () => {
-    const at = (words: string) => world.log.findIndex((line) => line.includes(words))
+    const at = (words: string) => story.log.findIndex((line) => line.includes(words))
     expect(at('"starting"')).toBeGreaterThanOrEqual(0)
     expect(at('"opening the store"')).toBeGreaterThan(at('"starting"'))
     expect(at('"the store is open"')).toBeGreaterThan(at('"opening the store"'))
-    expect(world.log.join('\n')).not.toContain('BEGIN')
+    expect(story.log.join('\n')).not.toContain('BEGIN')
   })
 
   test('fails to start with a key of another App, and reports why', async () => {
     await expect(
       startStoryBot({
         environment: {
-          ...world.demo.environment,
-          DATA_DIR: `${world.demo.environment['DATA_DIR']}-other`,
+          ...story.demo.environment,
+          DATA_DIR: `${story.demo.environment['DATA_DIR']}-other`,
           PRIVATE_KEY: generatePrivateKey(),
         },
       }),
@@ -97,22 +97,22 @@ describe('the bot in operation', () => {
   }, 60_000)
 
   test('ends in time while a server blocks a fetch, and resumes after a restart', async () => {
-    const { github } = world.demo
+    const { github } = story.demo
     const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
     const hanging = () =>
       github.requests.filter(({ path, status }) => path.endsWith('/git-upload-pack') && status === 0).length
-    const opened = await openDemoStory(world.demo, 'update by a non-owner')
-    await world.waitUntil('a fetch hangs', () => hanging() > 0)
+    const opened = await openDemoStory(story.demo, 'update by a non-owner')
+    await story.waitUntil('a fetch hangs', () => hanging() > 0)
     const stopped = performance.now()
-    const bot = world.bot()
+    const bot = story.bot()
     await bot.kill('SIGTERM')
     expect(await bot.exited).toBe('0')
     expect(performance.now() - stopped).toBeLessThan(10_000)
     release()
-    await world.start()
-    await world.waitUntil(
+    await story.start()
+    await story.waitUntil(
       'the pull request comes to its end',
-      () => evaluateDemoStory(opened, [opened], world.demo).isExpected,
+      () => evaluateDemoStory(opened, [opened], story.demo).isExpected,
     )
   }, 180_000)
 })

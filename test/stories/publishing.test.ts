@@ -18,7 +18,7 @@ const publishedRepositoryName = 'coast/published'
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
 describe('a merged catalog', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   let shop: MockRegistry
   let directory: string
   let pull: MockPull
@@ -32,8 +32,8 @@ describe('a merged catalog', () => {
   const read = (tag: string): Promise<PulledCatalogImage | undefined> =>
     createCatalogImageReader(shop.host).read(`${publishedRepositoryName}:${tag}`)
   const push = (channel: string) => {
-    const text = world.demo.files[catalogPath] ?? ''
-    return world.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
+    const text = story.demo.files[catalogPath] ?? ''
+    return story.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
   }
   const holds = async (tag: string, words: string): Promise<boolean> =>
     (await read(tag))?.text('lighthouse/catalog.yaml').includes(words) === true
@@ -49,7 +49,7 @@ describe('a merged catalog', () => {
       `- {github: coast/operators, push: [${shop.host}/${publishedRepositoryName}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
     )
     const fixed = readDemoCatalogFiles('')['.github/catalog-bot.yml'] ?? ''
-    world = await startStoryEnvironment({
+    story = await startStoryEnvironment({
       sweepSeconds: 2,
       validateTraffic: true,
       files: {
@@ -57,29 +57,29 @@ describe('a merged catalog', () => {
       },
       environment: { PUBLISH_TARGETS: targets, PUBLISH_RETRY_SECONDS: '1' },
     })
-    const insecure = `${world.demo.registry.host},${shop.host}`
-    await world.start({ INSECURE_REGISTRIES: insecure, LEASE_SECONDS: '3' })
+    const insecure = `${story.demo.registry.host},${shop.host}`
+    await story.start({ INSECURE_REGISTRIES: insecure, LEASE_SECONDS: '3' })
   }, 180_000)
   afterAll(async () => {
-    await world.close()
+    await story.close()
     await shop.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
 
   test('is published as an image, and the pull request reports it', async () => {
     // The previous state of the branch is published, too, because a rollback returns to it.
-    await world.waitUntil('there is an image', async () => (await read('latest')) !== undefined)
-    const opened = await openDemoStory(world.demo, 'good update')
+    await story.waitUntil('there is an image', async () => (await read('latest')) !== undefined)
+    const opened = await openDemoStory(story.demo, 'good update')
     pull = opened.pull
-    await world.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], world.demo).isMerged)
-    await world.waitUntil('the tag holds it', () => holds('latest', 'lighthouse.v1.2.0'))
-    await world.waitUntil(
+    await story.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], story.demo).isMerged)
+    await story.waitUntil('the tag holds it', () => holds('latest', 'lighthouse.v1.2.0'))
+    await story.waitUntil(
       'the comment says it',
       () => findBotComment(pull)?.includes('Merged and published') === true,
     )
     expect(findBotComment(pull)).toContain((await read('latest'))?.digest)
     const head = pull.merged?.sha ?? ''
-    const runs = world.demo.github.checkRuns({ repo: world.demo.repository, headSha: head })
+    const runs = story.demo.github.checkRuns({ repo: story.demo.repository, headSha: head })
     expect(runs.find(({ name }) => name === 'catalog-bot / publish')).toMatchObject({ conclusion: 'success' })
   }, 180_000)
 
@@ -87,10 +87,10 @@ describe('a merged catalog', () => {
     const secret = Buffer.from('robot:right').toString('base64')
     expect(shop.requests.filter(({ kind }) => kind === 'token').length).toBeGreaterThan(0)
     const said = [
-      ...world.log,
+      ...story.log,
       ...pull.comments.map(({ body }) => body),
-      readFileSync(`/proc/${world.bot().process.pid}/environ`, 'utf8'),
-      readFileSync(`/proc/${world.bot().process.pid}/cmdline`, 'utf8'),
+      readFileSync(`/proc/${story.bot().process.pid}/environ`, 'utf8'),
+      readFileSync(`/proc/${story.bot().process.pid}/cmdline`, 'utf8'),
     ].join('\n')
     expect(said).not.toContain(secret)
     expect(said).not.toContain('robot:')
@@ -98,23 +98,23 @@ describe('a merged catalog', () => {
 
   test('can be previewed before the merge, and rolled back after it, by a comment', async () => {
     const former = (await read('latest'))?.digest
-    const { github } = world.demo
-    const { pull: open } = await openDemoStory(world.demo, 'update by a non-owner')
-    await world.waitUntil('it is reported on', () => findBotComment(open) !== undefined)
+    const { github } = story.demo
+    const { pull: open } = await openDemoStory(story.demo, 'update by a non-owner')
+    await story.waitUntil('it is reported on', () => findBotComment(open) !== undefined)
     // A command applies to what was shown before it was written, and GitHub's times are in seconds.
     const shown = performance.now()
     await waitUntil('a second has passed', () => performance.now() - shown > 1100, 5)
     github.comment(open, 'bob', '/preview')
     github.comment(open, 'bob', '/rollback')
     const preview = `pr-${open.number}-v4.20`
-    await world.waitUntil('there is a preview', async () => (await read(preview)) !== undefined)
+    await story.waitUntil('there is a preview', async () => (await read(preview)) !== undefined)
     expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
     // An owner of one package can't decide for all users.
     expect((await read('latest'))?.digest).toBe(former)
     // The pull request of the bad change is already merged.
     github.comment(pull, 'bob', '/rollback')
     github.comment(pull, 'harbormaster', '/rollback')
-    await world.waitUntil(
+    await story.waitUntil(
       'it is rolled back, and said so',
       async () =>
         (await read('latest'))?.digest !== former &&
@@ -122,47 +122,47 @@ describe('a merged catalog', () => {
     )
     expect(await holds('latest', 'lighthouse.v1.2.0')).toBe(false)
     await github.close(open)
-    await world.waitUntil('the preview is gone', async () => (await read(preview)) === undefined)
+    await story.waitUntil('the preview is gone', async () => (await read(preview)) === undefined)
   }, 180_000)
 
   test('waits for a registry that is down, and is published when it is back', async () => {
     const back = shop.fail(({ kind }) => kind === 'upload' || kind === 'manifest', { status: 503 })
     await push('while it was down')
-    await world.waitUntil('an issue says so', () =>
-      [...world.demo.repository.issues.values()].some(
+    await story.waitUntil('an issue says so', () =>
+      [...story.demo.repository.issues.values()].some(
         ({ title, state }) => title.startsWith('Merged but not published') && state === 'open',
       ),
     )
     back()
-    await world.waitUntil('the tag holds it', () => holds('latest', 'while it was down'))
-    await world.waitUntil('the issue is closed', () =>
-      [...world.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
+    await story.waitUntil('the tag holds it', () => holds('latest', 'while it was down'))
+    await story.waitUntil('the issue is closed', () =>
+      [...story.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
     )
   }, 180_000)
 
   test('is published although process after process is killed, each at the next point', async () => {
-    await world.bot().kill()
+    await story.bot().kill()
     const environment = {
-      INSECURE_REGISTRIES: `${world.demo.registry.host},${shop.host}`,
+      INSECURE_REGISTRIES: `${story.demo.registry.host},${shop.host}`,
       LEASE_SECONDS: '3',
     }
     const commit = await push('the change')
     for (const point of publishCrashPoints) {
-      const doomed = await world.start({ ...environment, CATALOG_BOT_CRASH_AT: point })
+      const doomed = await story.start({ ...environment, CATALOG_BOT_CRASH_AT: point })
       expect(await doomed.exited).toBe('SIGKILL')
     }
-    await world.start(environment)
-    await world.waitUntil('the tag holds it', () => holds('latest', '# the change'))
+    await story.start(environment)
+    await story.waitUntil('the tag holds it', () => holds('latest', '# the change'))
     const check = () =>
-      world.demo.github
-        .checkRuns({ repo: world.demo.repository, headSha: commit })
+      story.demo.github
+        .checkRuns({ repo: story.demo.repository, headSha: commit })
         .filter(({ name }) => name === 'catalog-bot / publish')
         .at(-1)
-    await world.waitUntil('the check says so', () => check()?.conclusion === 'success')
+    await story.waitUntil('the check says so', () => check()?.conclusion === 'success')
     expect(check()?.summary).not.toMatch(/had been moved/)
   }, 300_000)
 
   test('is reported as GitHub documents it', () => {
-    expect(world.demo.github.violations).toEqual([])
+    expect(story.demo.github.violations).toEqual([])
   })
 })

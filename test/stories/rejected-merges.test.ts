@@ -9,14 +9,14 @@ import { startStoryEnvironment, waitUntil, type StoryEnvironment } from './story
 const storyTimeoutSeconds = 90
 
 describe('GitHub rejects', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds: 2 })
-    await world.start()
+    story = await startStoryEnvironment({ sweepSeconds: 2 })
+    await story.start()
   }, 180_000)
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
-  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
+  const open = async (id: string) => (await openDemoStory(story.demo, id)).pull
   const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
   const waitForComment = (pull: MockPull, words: string | RegExp) =>
@@ -24,13 +24,13 @@ describe('GitHub rejects', () => {
       `#${pull.number} says ${String(words)}`,
       () => (typeof words === 'string' ? findComment(pull).includes(words) : words.test(findComment(pull))),
       storyTimeoutSeconds,
-      [findComment(pull), ...world.log],
+      [findComment(pull), ...story.log],
     )
   const waitForMerge = (pull: MockPull) =>
-    world.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
+    story.waitUntil(`#${pull.number} is merged`, () => pull.merged !== null)
 
   test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
-    const { github } = world.demo
+    const { github } = story.demo
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
     await waitForComment(pull, 'GitHub has rejected merges into main since')
@@ -41,7 +41,7 @@ describe('GitHub rejects', () => {
   }, 240_000)
 
   test('one pull request without an approval: it waits alone, and is merged after the approval', async () => {
-    const { github } = world.demo
+    const { github } = story.demo
     const approvals = {
       required_approving_review_count: 1,
       dismiss_stale_reviews_on_push: false,
@@ -59,7 +59,7 @@ describe('GitHub rejects', () => {
   }, 240_000)
 
   test('only maintainers can freeze and unfreeze merging', async () => {
-    const { github } = world.demo
+    const { github } = story.demo
     const pull = await open('update by a non-owner')
     await waitForComment(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
@@ -67,14 +67,14 @@ describe('GitHub rejects', () => {
     github.comment(pull, 'harbormaster', '/freeze release day')
     await waitForComment(pull, /merging into main was frozen by .{0,5}harbormaster at .*: release day/i)
     github.comment(pull, 'harbormaster', '/thaw')
-    await world.waitUntil(
+    await story.waitUntil(
       'it says nothing of a stop',
       () => !/merging into main was frozen/i.test(findComment(pull)),
     )
   }, 240_000)
 
   test('reports a broken catalog after a direct push on the commit and in an issue, until it is fixed', async () => {
-    const { github, repository, files } = world.demo
+    const { github, repository, files } = story.demo
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
     const text = execFileSync('git', ['-C', repository.path, 'show', `main:${path}`], { encoding: 'utf8' })
     expect(files[path]).toBeDefined()
@@ -84,14 +84,14 @@ describe('GitHub rejects', () => {
     }).trim()
     const issues = () =>
       [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
-    await world.waitUntil('there is an issue', () => issues().length === 1)
+    await story.waitUntil('there is an issue', () => issues().length === 1)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
     expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
       { conclusion: 'failure' },
     ])
     await github.pushToBase(demoRepositoryName, { [path]: text }, { by: 'harbormaster' })
-    await world.waitUntil('it is closed', () => issues()[0]?.state === 'closed')
+    await story.waitUntil('it is closed', () => issues()[0]?.state === 'closed')
     expect(issues()).toHaveLength(1)
   }, 240_000)
 })

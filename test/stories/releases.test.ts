@@ -16,14 +16,14 @@ import { startStoryEnvironment, type StoryEnvironment } from './story-environmen
 const botConfigPath = '.github/catalog-bot.yml'
 
 describe('a repository with catalogs that are generated from bundles', () => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   const config = (more: string) =>
-    `bundles:\n  image: ${world.demo.registry.host}/foo/{package}:{version}\n${more}`
+    `bundles:\n  image: ${story.demo.registry.host}/foo/{package}:{version}\n${more}`
   const own = (): readonly MockPull[] =>
-    [...world.demo.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
+    [...story.demo.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
   /** Builds the image of a bundle directory, as its pipeline does. Returns its digest. */
   const build = (version: string, files: FileTree = createBundleDirectoryFiles(version)): string => {
-    const { registry } = world.demo
+    const { registry } = story.demo
     const root = `operators/foo/${version}/`
     const inside = Object.entries(files)
       .filter(([path]) => path.startsWith(root) && !path.endsWith('release-config.yaml'))
@@ -42,7 +42,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     return registry.manifest('foo/foo', version)?.digest ?? ''
   }
   const propose = (version: string, replaces: string): Promise<MockPull> =>
-    world.demo.github.openPull({
+    story.demo.github.openPull({
       repository: demoRepositoryName,
       author: 'alice',
       title: `foo ${version}`,
@@ -50,51 +50,51 @@ describe('a repository with catalogs that are generated from bundles', () => {
     })
 
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
-    const { github, registry } = world.demo
+    story = await startStoryEnvironment({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
+    const { github, registry } = story.demo
     const old = `${registry.host}/foo/foo@${build('1.0.0')}`
     const files = Object.entries({ ...releaseRepositoryFiles, [botConfigPath]: config('') }).map(
       ([path, text]) => [path, text.replaceAll(`quay.io/foo/foo@${createFakeDigest('a')}`, old)],
     )
     await github.pushToBase(demoRepositoryName, Object.fromEntries(files) as Record<string, string>)
-    await world.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
+    await story.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
   }, 120_000)
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
   test('gets no pull request from the bot without a configuration for it', async () => {
     build('1.1.0')
     const pull = await propose('1.1.0', 'foo.v1.0.0')
-    await world.waitUntil('it is merged', () => pull.merged !== null)
-    await world.demo.github.pushToBase(demoRepositoryName, {
+    await story.waitUntil('it is merged', () => pull.merged !== null)
+    await story.demo.github.pushToBase(demoRepositoryName, {
       [botConfigPath]: config(
         '  release: {enabled: true}\nautomation:\n  - account: catalog-bot[bot]\n    packages: [foo]\n    channels: [stable]\n    changes: [add-bundle, add-edge, edit-sources]\n',
       ),
     })
-    await world.waitUntil('it is looked at', () => world.log.some((line) => line.includes('"release"')))
+    await story.waitUntil('it is looked at', () => story.log.some((line) => line.includes('"release"')))
     expect(own()).toEqual([])
   }, 120_000)
 
   test('gets one pull request for a merged bundle, even if the bot is killed right after opening it', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
-    await world.waitUntil('it is merged', () => pull.merged !== null)
+    await story.waitUntil('it is merged', () => pull.merged !== null)
     expect(own()).toEqual([])
     // Its image is pushed after the merge.
     build('1.2.0')
-    expect(await world.bot().exited).toBe('SIGKILL')
-    await world.start()
-    await world.waitUntil('the release is merged', () => own().some(({ merged: at }) => at !== null))
+    expect(await story.bot().exited).toBe('SIGKILL')
+    await story.start()
+    await story.waitUntil('the release is merged', () => own().some(({ merged: at }) => at !== null))
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
   }, 120_000)
 
   test('has the bundle in its template and catalogs by digest, after a merge with all checks', async () => {
-    const { repository, registry, github } = world.demo
+    const { repository, registry, github } = story.demo
     const image = `${registry.host}/foo/foo@${registry.manifest('foo/foo', '1.2.0')?.digest}`
     for (const path of [templatePath, 'catalogs/v4.19/foo/catalog.yaml', 'catalogs/v4.20/foo/catalog.yaml'])
       expect(await runGitForText(repository.path, 'show', `main:${path}`)).toContain(image)
     const [release] = own()
     if (!release) throw new Error('there is none')
     expect(github.checkRuns(release).map(({ name }) => name)).toContain('catalog-bot / ownership')
-    await world.waitUntil('it says that it is merged', () => release.comments.length === 1)
+    await story.waitUntil('it says that it is merged', () => release.comments.length === 1)
     expect(repository.issues.size).toBe(0)
   })
 })

@@ -13,35 +13,35 @@ describe.each([
   ['with webhooks, and no sweep', 600],
   ['with a sweep, and none of their webhooks', 2],
 ])('%s', (_how, sweepSeconds) => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   const ends: (() => void)[] = []
   beforeAll(async () => {
-    world = await startStoryEnvironment({ sweepSeconds })
-    await world.start()
-    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isBotReportEvent)
+    story = await startStoryEnvironment({ sweepSeconds })
+    await story.start()
+    if (sweepSeconds < 600) story.demo.github.webhooks.drop(isBotReportEvent)
   }, 180_000)
   afterEach(() => {
     for (const end of ends.splice(0)) end()
   })
-  afterAll(() => world.close())
+  afterAll(() => story.close())
 
-  const open = async (id: string) => (await openDemoStory(world.demo, id)).pull
+  const open = async (id: string) => (await openDemoStory(story.demo, id)).pull
   const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
   const waitForComment = (pull: MockPull, words: RegExp) =>
-    world.waitUntil(`it says ${String(words)}`, () => words.test(findComment(pull)))
-  const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
+    story.waitUntil(`it says ${String(words)}`, () => words.test(findComment(pull)))
+  const refusals = () => story.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first timed retry. */
   const waitForQuickMerge = (pull: MockPull) =>
-    waitUntil('it is merged', () => pull.merged !== null, 30, [findComment(pull), ...world.log])
-  const addRules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
-    const { github } = world.demo
+    waitUntil('it is merged', () => pull.merged !== null, 30, [findComment(pull), ...story.log])
+  const addRules = (...given: Parameters<typeof story.demo.github.addRules>[1]) => {
+    const { github } = story.demo
     const made = github.addRules(demoRepositoryName, given)
     ends.push(() => github.removeRuleset(demoRepositoryName, made))
   }
 
   test('a pull request is merged when a required status succeeds', async () => {
-    const { github } = world.demo
+    const { github } = story.demo
     const required_status_checks = [{ context: 'ci/build' }]
     addRules({
       type: 'required_status_checks',
@@ -53,9 +53,9 @@ describe.each([
     // The second timed retry comes after minutes.
     const isWaiting = () =>
       refusals() >= 2 &&
-      world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
-        world.log.findLastIndex((line) => line.includes('"msg":"GitHub rejected a merge"'))
-    await world.waitUntil('it was refused twice, and waits', isWaiting)
+      story.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
+        story.log.findLastIndex((line) => line.includes('"msg":"GitHub rejected a merge"'))
+    await story.waitUntil('it was refused twice, and waits', isWaiting)
     await report('pending')
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
@@ -64,7 +64,7 @@ describe.each([
   }, 180_000)
 
   test('a pull request is merged when a conversation is resolved', async () => {
-    const { github, repository } = world.demo
+    const { github, repository } = story.demo
     const parameters = {
       required_approving_review_count: 0,
       dismiss_stale_reviews_on_push: false,
@@ -87,12 +87,12 @@ describe.each([
 })
 
 test('an installation without the new permission works as before', async () => {
-  const world = await startStoryEnvironment({ sweepSeconds: 2 })
+  const story = await startStoryEnvironment({ sweepSeconds: 2 })
   try {
-    const { github } = world.demo
+    const { github } = story.demo
     const { permissions } = github.installationOn(demoRepositoryName)
     delete (permissions as Record<string, unknown>)['statuses']
-    await world.start()
+    await story.start()
     const parameters = {
       required_approving_review_count: 1,
       dismiss_stale_reviews_on_push: false,
@@ -101,16 +101,16 @@ test('an installation without the new permission works as before', async () => {
       required_review_thread_resolution: false,
     }
     github.addRules(demoRepositoryName, [{ type: 'pull_request', parameters }])
-    const { pull } = await openDemoStory(world.demo, 'good update')
-    await world.waitUntil('it waits', () =>
+    const { pull } = await openDemoStory(story.demo, 'good update')
+    await story.waitUntil('it waits', () =>
       pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
     )
     github.review(pull, 'harbormaster', 'approve')
-    await world.waitUntil('it is merged', () => pull.merged !== null)
+    await story.waitUntil('it is merged', () => pull.merged !== null)
     expect(
       github.requests.some(({ template, status }) => template.endsWith('/status') && status === 403),
     ).toBe(true)
   } finally {
-    await world.close()
+    await story.close()
   }
 }, 180_000)

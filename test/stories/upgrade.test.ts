@@ -100,22 +100,22 @@ describe.each(fixtureVersions)('the store of version %s', (version) => {
 })
 
 describe.each(fixtureVersions)('the bot, started with the data folder of version %s', (version) => {
-  let world: StoryEnvironment
+  let story: StoryEnvironment
   let expected: UpgradeFixture
   beforeAll(async () => {
-    world = await startStoryEnvironment({ embedded: true })
-    expected = unpackUpgradeFixture(version, world.demo.environment['DATA_DIR'] ?? '')
-    await world.start({ PUBLIC_URL: 'https://bot.example.com' })
+    story = await startStoryEnvironment({ embedded: true })
+    expected = unpackUpgradeFixture(version, story.demo.environment['DATA_DIR'] ?? '')
+    await story.start({ PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
-  afterAll(() => world.close())
-  const get = async (path: string) => (await fetch(`${world.bot().url}${path}`)).text()
+  afterAll(() => story.close())
+  const get = async (path: string) => (await fetch(`${story.bot().url}${path}`)).text()
 
   test('is ready, shows the merge of that version, and keeps its branch frozen', async () => {
-    await world.waitUntil('it is ready', async () => (await get('/readyz')) === 'ok\n')
-    await world.waitUntil('the page of the merged pull request is there', async () =>
+    await story.waitUntil('it is ready', async () => (await get('/readyz')) === 'ok\n')
+    await story.waitUntil('the page of the merged pull request is there', async () =>
       (await get(`/r/coast/operators/pull/${expected.merged.pull}`)).includes('Why it was merged'),
     )
-    await world.waitUntil('the freeze is counted', async () =>
+    await story.waitUntil('the freeze is counted', async () =>
       /^catalog_bot_stopped_branches\{.*kind="frozen".*\} 1$/m.test(await get('/metrics')),
     )
   }, 200_000)

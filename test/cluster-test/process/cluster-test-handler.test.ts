@@ -72,7 +72,7 @@ interface ClusterTestRequestScenario {
 }
 
 async function withClusterTestRequestScenario(
-  use: (world: ClusterTestRequestScenario) => Promise<void>,
+  use: (scenario: ClusterTestRequestScenario) => Promise<void>,
   kinds = [...coreApiKinds, ...olmV0ApiKinds],
 ): Promise<void> {
   const server = await startFakeApiServer()

@@ -64,16 +64,16 @@ export interface EmulatorWorkaround {
 
 type JsonFields = Record<string, unknown>
 
-export function createEmulatorWorkarounds(world: EmulatorWorkaroundContext): EmulatorWorkaround[] {
+export function createEmulatorWorkarounds(context: EmulatorWorkaroundContext): EmulatorWorkaround[] {
   return [
     createGitTransportWorkaround(),
-    createForkContentWorkaround(world),
-    createInstallationReposWorkaround(world),
-    createCheckRunAppWorkaround(world),
-    createCommentAppWorkaround(world),
-    createPullRefsWorkaround(world),
-    createOutsiderRoleWorkaround(world),
-    createMergedByPushWorkaround(world),
+    createForkContentWorkaround(context),
+    createInstallationReposWorkaround(context),
+    createCheckRunAppWorkaround(context),
+    createCommentAppWorkaround(context),
+    createPullRefsWorkaround(context),
+    createOutsiderRoleWorkaround(context),
+    createMergedByPushWorkaround(context),
     createDeliveryIdWorkaround(),
   ]
 }

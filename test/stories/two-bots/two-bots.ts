@@ -61,8 +61,8 @@ export async function startTwoBotsEnvironment(
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
   // The number of requests is reported at the end. Exhausting the hourly limit is another story.
-  const world = await startBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
-  const { github, registry } = world
+  const servers = await startBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
+  const { github, registry } = servers
   const instances: BotInstance[] = ['first', 'second'].map((name) => ({
     name,
     dataDirectory: join(directory, name),
@@ -77,7 +77,7 @@ export async function startTwoBotsEnvironment(
     process.off('exit', endAll)
     for (const { running } of instances) await running?.kill('SIGKILL')
     await balancer.stop()
-    await world.stop()
+    await servers.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
   try {
@@ -105,7 +105,7 @@ export async function startTwoBotsEnvironment(
       milliseconds: 300,
     })
     const environment = {
-      ...world.installBot(demoRepositoryName),
+      ...servers.installBot(demoRepositoryName),
       ...publishing?.environment,
       DATABASE_URL: database,
       CATALOG_BOT_CACHE: compileCacheDirectory,
