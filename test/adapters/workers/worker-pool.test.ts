@@ -325,8 +325,8 @@ describe('other waiting jobs', () => {
     const used = jest.spyOn(WorkerProcess.prototype, 'used').mockReturnValue(undefined)
     const slowdown = jest.spyOn(WorkerProcess.prototype, 'slowdown').mockReturnValue(1e9)
     try {
-      const long = runJob({ kind: 'wait', diary: getJobLogFilePath() }).catch((error: unknown) => error)
-      const quick = runJob({ kind: 'say', value: 'quick' })
+      const long = runJob({ kind: 'wait', file: getJobLogFilePath() }).catch((error: unknown) => error)
+      const quick = runJob({ kind: 'return', value: 'quick' })
       await Promise.race([long, waitUntil(() => slowdown.mock.calls.length > 5)])
       writeFileSync(getJobLogFilePath(), 'x')
       expect(await long).toBeGreaterThan(0)
