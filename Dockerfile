@@ -43,6 +43,8 @@ RUN --mount=type=secret,id=ca \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
   && ln -s /app/bin/catalog-bot.cjs /usr/local/bin/catalog-bot \
   && install --directory --owner=node --group=node /data
+# Git trusts the certificate authorities that Node.js trusts.
+COPY --from=build /build/ca-certificates.crt /etc/ssl/certs/
 WORKDIR /app
 # The `node` user of the base image. Kubernetes can verify that a numeric user is not root.
 USER 1000
@@ -58,8 +60,6 @@ ENTRYPOINT ["tini", "--"]
 CMD ["catalog-bot", "serve"]
 
 FROM runtime
-# Git trusts the certificate authorities that Node.js trusts.
-COPY --from=build /build/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /build/app /app
 ARG TITLE=catalog-bot
 ARG DESCRIPTION="A GitHub App that validates, merges, and publishes OLM file-based catalogs"

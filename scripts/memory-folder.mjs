@@ -1,7 +1,7 @@
 // Creates a temporary folder in memory if there is enough. Tests create and remove tens of thousands of small files,
 // which takes a quarter of their time on a disk. It is plain JavaScript without packages, because it also runs before
-// `npm ci`. Usage: node scripts/memory-folder.mjs PID. Prints the folder, which the process must remove, or an empty
-// line.
+// `npm ci`. Usage: node scripts/memory-folder.mjs PID GIGABYTES. Prints the folder, which the process must remove, or
+// an empty line.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -9,12 +9,13 @@ import { join } from 'node:path'
 
 const memory = '/dev/shm'
 const tmpfs = 0x01021994
-/** The bytes that must be free. CI makes a release there, which takes two thirds of this. */
-const room = 6 * 1024 ** 3
 const prefix = 'catalog-bot-'
 
-/** @returns {string | undefined} a new folder of the process; undefined where memory is short, or nothing may be run from there */
-export function memoryFolder(owner = process.pid) {
+/**
+ * @returns {string | undefined} a new folder of the process; undefined if fewer gigabytes are free, or nothing may be run from there
+ */
+export function memoryFolder(owner = process.pid, gigabytes = 6) {
+  const room = gigabytes * 1024 ** 3
   let folder
   try {
     const { type, bavail, bsize } = statfsSync(memory)
@@ -52,4 +53,5 @@ function isAlive(pid) {
   }
 }
 
-if (process.argv[1] === import.meta.filename) console.log(memoryFolder(Number(process.argv[2])) ?? '')
+if (process.argv[1] === import.meta.filename)
+  console.log(memoryFolder(...process.argv.slice(2).map(Number)) ?? '')

@@ -282,18 +282,15 @@ export async function cacheEvaluation(
 ): Promise<void> {
   const { store, clock } = ctx.app
   const { snapshot } = evaluation
+  const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const shown = await computeEvaluationReportDigest(evaluation, ctx)
   const cachedInputs = { at: clock.now(), snapshot, answers: [...answers], shown }
   // Unanswered questions are asked again anyway.
-  const isCacheable =
-    [...answers.values()].every(({ kind }) => kind !== 'unknown') &&
-    JSON.stringify(cachedInputs).length <= maxCachedEvaluationLength
-  await store.putCached(
-    evaluationCache,
-    new Map([[toPullRequestKey(snapshot.repository, snapshot.pull), cachedInputs]]),
-    // Otherwise, removes the inputs of an earlier evaluation, which no longer match the report.
-    isCacheable ? evaluationCacheTtlSeconds : 0,
-  )
+  const isComplete = [...answers.values()].every(({ kind }) => kind !== 'unknown')
+  const isCacheable = isComplete && JSON.stringify(cachedInputs).length <= maxCachedEvaluationLength
+  // Zero removes the inputs of an earlier evaluation, which no longer match the report.
+  const seconds = isCacheable ? evaluationCacheTtlSeconds : 0
+  await store.putCached(evaluationCache, new Map([[key, cachedInputs]]), seconds)
 }
 
 /** The pull requests that GitHub shows with the same update time as listed, and as their cached evaluations saw them. */

@@ -290,8 +290,11 @@ describe('a merge through the GitHub API', () => {
     expect(listMergeApiCalls()).toHaveLength(1)
   })
 
-  test('with a lost response is requested again only after the GitHub timeout', async () => {
-    mergeScenario.github.fail(pullMergeApiRoute, { status: 500 })
+  test.each([
+    ['a lost response', { status: 500 }],
+    ['a response that does not confirm the merge', { status: 200, body: {} }],
+  ])('with %s is requested again only after the GitHub timeout', async (_, fault) => {
+    mergeScenario.github.fail(pullMergeApiRoute, fault)
     await expect(mergeScenario.merge(createGitHubMergeStrategy('merge'))).rejects.toMatchObject({
       code: 'unavailable',
     })

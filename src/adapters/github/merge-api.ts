@@ -40,13 +40,14 @@ class GitHubMergeApi implements MergeApi {
     const { pull, head } = this.#toPlannedMerge(permit)
     const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
     return callMergeApiOnce(`merge pull request ${pull} in ${this.#named}`, async () => {
-      await this.#octokit.rest.pulls.merge({
+      const { data } = await this.#octokit.rest.pulls.merge({
         ...this.#target,
         pull_number: pull,
         sha: head,
         merge_method: method,
         ...text,
       })
+      confirmedMergeSchema.parse(data)
     })
   }
 
@@ -240,6 +241,8 @@ const graphqlErrorsSchema = z
   .array(z.object({ message: z.string(), type: z.string() }))
   .min(1)
   .refine((errors) => errors.every(({ type }) => !['RATE_LIMITED', 'INTERNAL'].includes(type)))
+
+const confirmedMergeSchema = z.object({ merged: z.literal(true) })
 
 const gitObjectOidSchema = z.object({ oid: z.string() })
 

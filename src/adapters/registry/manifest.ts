@@ -145,6 +145,7 @@ export interface ImageConfig {
  * type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
+  rejectTooManyValues(body)
   const data = parseStrictJson(body, manifestSchema)
   if (data.schemaVersion === 1 || isDockerSchema1MediaType(contentType))
     throw new RegistryError(
@@ -180,6 +181,20 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   }
 }
 
+const [comma, openBracket, openBrace] = new TextEncoder().encode(',[{')
+const maxDocumentValues = 50_000
+
+/**
+ * Parsing four megabytes of short values takes this process seconds, and an index of a hundred platforms has about a
+ * thousand values.
+ */
+function rejectTooManyValues(body: Uint8Array): void {
+  let count = 0
+  for (const byte of body) if (byte === comma || byte === openBracket || byte === openBrace) count += 1
+  if (count > maxDocumentValues)
+    throw createInvalidResponseError(`the document has more than ${maxDocumentValues} values`)
+}
+
 /** `linux/amd64`, `linux/arm/v7`. */
 export function formatPlatform(platform: Platform): string {
   const { os, architecture, variant } = platform
@@ -191,6 +206,7 @@ export function formatPlatform(platform: Platform): string {
 /** Throws a RegistryError `unsupported`, which is not retryable, because the digest fixes these bytes. */
 export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
+    rejectTooManyValues(body)
     const data = parseStrictJson(body, imageConfigSchema)
     const platform = parsePlatform(data)
     return {

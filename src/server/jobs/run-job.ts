@@ -16,7 +16,7 @@ import { publishPreview } from '../../publish/preview.ts'
 import { runMergeBatch } from '../../merge/run-merge-batch.ts'
 import { releaseBundles } from '../../release/release-bundles.ts'
 import { scanRepositoryImages } from '../../image-scan/scan-repository.ts'
-import { sweepRepository } from './sweep.ts'
+import { forgetSweptPull, sweepRepository } from './sweep.ts'
 import { handlePush } from './handle-push.ts'
 import type { AppServices, JobContext } from '../../jobs/job-context.ts'
 import { z } from 'zod'
@@ -111,6 +111,8 @@ async function handleJobFailure(
     (error instanceof ForgeError || isGitError(error)) &&
     !(await isInstalled(job).catch(() => true))
   ) {
+    // After a reinstallation, the next sweep enqueues it again.
+    if (job.kind === 'pull') await forgetSweptPull(job, app.store)
     onEnded('dropped')
     log.info('the App is no longer installed on this repository; the job is dropped')
     return

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
 import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
-import { defineCacheNamespace } from '../../ports/cache.ts'
+import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { StatusPageStore } from '../../ports/status-page-store.ts'
@@ -26,6 +26,13 @@ const pullReevaluationIntervalSeconds = 3600
 const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', 1, (stored) =>
   typeof stored === 'string' ? stored : undefined,
 )
+
+export function forgetSweptPull(
+  { repository, pull }: Extract<Job, { kind: 'pull' }>,
+  store: Cache,
+): Promise<void> {
+  return store.putCached(lastSweptPullStateCache, new Map([[toPullRequestKey(repository, pull), '']]), 0)
+}
 
 interface SweptPull {
   readonly open: OpenPullSummary

@@ -33,6 +33,11 @@ describe('an invalid manifest', () => {
       void response.writeHead(200, { 'content-type': manifestMediaType }).end('[]')
     expect(await resolveImage('org/app:v1')).toMatchObject({ kind: 'unknown' })
   })
+  test('is unsupported with too many values, which would take long to parse', async () => {
+    registryServer.add('org/app', 'v1', `{"schemaVersion":2,"layers":[${'{},'.repeat(30_000)}{}]}`)
+    const reason = 'the document has more than 50000 values'
+    expect(await resolveImage('org/app:v1')).toEqual({ kind: 'unsupported', reason })
+  })
   test.each<[string, unknown]>([
     ['a duplicate key', `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(layer)}}`],
     ['a key that differs only in case', { schemaVersion: 2, config: layer, layers: [], Layers: [layer] }],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { runJob, type JobRunnerOptions } from '../../../src/server/jobs/run-job.ts'
+import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { ForgeError } from '../../../src/adapters/github/forge-error.ts'
 import type { Job } from '../../../src/ports/store.ts'
 
@@ -11,7 +12,11 @@ const branchJob: Job = {
 }
 
 /** Runs a job whose repository cannot be opened, and returns the outcome. */
-async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isInstalled']) {
+async function runFailingJob(
+  failure: Error,
+  isInstalled: JobRunnerOptions['isInstalled'],
+  job: Job = branchJob,
+) {
   const enqueued: number[] = []
   const noted: unknown[] = []
   const log = { child: () => log, info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -25,7 +30,7 @@ async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isIn
     },
   } as unknown as JobRunnerOptions['app']
   let outcome = ''
-  const run = runJob(branchJob, {
+  const run = runJob(job, {
     app,
     isInstalled,
     openJobContext: () => Promise.reject(failure),
@@ -47,6 +52,14 @@ describe('a job that cannot run', () => {
       rejected: false,
       enqueued: [],
       noted: [],
+    })
+  })
+  test('is forgotten by the sweep of pull requests if the App is no longer installed', async () => {
+    const { repository, installation } = branchJob
+    const pull = { kind: 'pull', repository, installation, pull: toPullNumber(7) } as const
+    expect(await runFailingJob(notFoundError, async () => false, pull)).toMatchObject({
+      outcome: 'dropped',
+      noted: [[['coast/catalog#7', '']], 0],
     })
   })
   test('fails, so that the queue retries it, if the App is installed', async () => {
