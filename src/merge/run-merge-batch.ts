@@ -251,9 +251,11 @@ async function handleMergeOutcome(
   const { repository, pull, baseRef } = evaluation.snapshot
   switch (outcome.kind) {
     case 'landed':
-      // GitHub's delivery may already have been handled.
-      if (await wasMergeAnnounced(pull, outcome.commit, ctx)) await app.store.dropReady(repository, [pull])
-      else await requeuePulls([pull], ctx, mergeWebhookGraceSeconds)
+      // GitHub's delivery may already have been handled. Enqueues first, because without webhooks, a sweep does not find
+      // a merged pull request.
+      if (!(await wasMergeAnnounced(pull, outcome.commit, ctx)))
+        await requeuePull(pull, ctx, mergeWebhookGraceSeconds)
+      await app.store.dropReady(repository, [pull])
       return
     case 'queued':
       await recordMergeQueueBranchUse(repository, baseRef, true, app.store)
@@ -273,13 +275,9 @@ async function handleMergeOutcome(
 }
 
 /** Removes them from the queue before the evaluation, which adds those that are ready. */
-async function requeuePulls(
-  pulls: readonly PullNumber[],
-  ctx: MergeBatchContext,
-  afterSeconds = 0,
-): Promise<void> {
+async function requeuePulls(pulls: readonly PullNumber[], ctx: MergeBatchContext): Promise<void> {
   await ctx.app.store.dropReady(ctx.forge.repository, pulls)
-  for (const pull of pulls) await requeuePull(pull, ctx, afterSeconds)
+  for (const pull of pulls) await requeuePull(pull, ctx)
 }
 
 /** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */

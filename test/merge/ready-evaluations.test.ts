@@ -24,6 +24,7 @@ let enqueuedJobs: Job['kind'][]
 let evaluationCount: number
 let requiredCheck: CheckRunLookupResult
 let isFrozen: boolean
+let isDropFailing: boolean
 
 const fixture = await MergeFixture.open()
 afterAll(async () => fixture.stop())
@@ -39,6 +40,7 @@ beforeEach(async () => {
   evaluationCount = 0
   requiredCheck = { kind: 'green' }
   isFrozen = false
+  isDropFailing = false
   context = createJobContext()
 })
 
@@ -56,7 +58,10 @@ function createJobContext(): JobContext<Store> {
       store: {
         ...scenario.store,
         readyPulls: async () => ready.map((each) => ({ pull: each.pull, snapshot: each, readyAt: 0 })),
-        dropReady: async () => void (ready = []),
+        dropReady: async () => {
+          if (isDropFailing) throw new Error('the process ended')
+          ready = []
+        },
         enqueue: async ({ kind }: Job) => void enqueuedJobs.push(kind),
         listFreezes: async () => (isFrozen ? [createMergeFreeze({ repository: snapshot.repository })] : []),
         observe: async () => 0,
@@ -112,6 +117,13 @@ test('the evaluation that made a pull request ready is enough to merge it', asyn
   await addReadyEvaluation()
   await runBatch()
   expect([isMerged(), evaluationCount]).toEqual([true, 0])
+})
+
+test('a merge is reported even if the process ends before the pull request leaves the ready ones', async () => {
+  await addReadyEvaluation()
+  isDropFailing = true
+  await expect(runBatch()).rejects.toThrow('the process ended')
+  expect([isMerged(), enqueuedJobs]).toEqual([true, ['branch', 'pull']])
 })
 
 test.each<[string, () => unknown]>([
