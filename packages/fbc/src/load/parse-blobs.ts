@@ -158,16 +158,17 @@ export function parseBundleBlob({
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = getDecodedStructList(decoded, 'properties').map((property, index): Property => {
-    const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
-    if (memo?.property) return { ...(memo.property as PropertyWithoutPosition), mark }
-    const type = copyDecodedStringField(property, 'type')
-    const inner = property.sources.get('value')
+    const known = memo?.property as Property | undefined
+    const type = known?.type ?? copyDecodedStringField(property, 'type')
+    const inner = known ? undefined : property.sources.get('value')
     if (type !== 'olm.bundle.object') {
-      const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
-      if (memo) memo.property = bare
-      return { ...bare, mark }
+      const read = known ?? { type, ...extractProperty(type, inner, forVerdict), mark: omittedPosition }
+      if (memo) memo.property = read
+      const isOmitted = forVerdict && read.error === undefined && !opmValidatedPropertyTypes.has(type)
+      return isOmitted ? read : { ...read, mark: positions.positionAt(property.at.start) }
     }
+    const mark = positions.positionAt(property.at.start)
     const reading = parseBundleObject(inner, lastObject, forVerdict)
     lastObject = reading.data
     if (reading.problem !== undefined && objectProblems.length >= maxBundleObjectProblems) moreProblems++
@@ -193,7 +194,8 @@ export function parseBundleBlob({
   return { blob, problems, objectProblems, moreProblems }
 }
 
-type PropertyWithoutPosition = Omit<Property, 'mark'>
+/** The position of a property that no finding can be about. */
+const omittedPosition = { line: 1, column: 1 }
 
 /** opm's verdict depends on the values of these types. */
 const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
