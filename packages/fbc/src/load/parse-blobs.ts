@@ -8,7 +8,8 @@ import type {
   Property,
   CsvMetadata,
 } from '../facts/catalog.ts'
-import type { ParsedValue } from '../go/tree.ts'
+import { LazyString } from '../go/fast/lazy-string.ts'
+import { getMapValue, type ParsedValue } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
 import { structTypeByPropertyType, formatBundleObjectError, parseBundleObject } from './property-types.ts'
 import {
@@ -239,7 +240,9 @@ export function parseDeprecationBlob({
 }
 
 function copyDecodedStringField(decoded: DecodedStruct, field: string): string {
-  return detachStringFromParent(getDecodedStringField(decoded, field))
+  const text = getDecodedStringField(decoded, field)
+  // A lazy string has no parent, because it is decoded alone.
+  return getMapValue(decoded.at, field) instanceof LazyString ? text : detachStringFromParent(text)
 }
 
 function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
