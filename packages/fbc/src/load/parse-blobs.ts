@@ -8,7 +8,8 @@ import type {
   Property,
   CsvMetadata,
 } from '../facts/catalog.ts'
-import type { ParsedValue } from '../go/tree.ts'
+import { LazyString } from '../go/fast/lazy-string.ts'
+import { getMapValue, type ParsedValue } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
 import { structTypeByPropertyType, formatBundleObjectError, parseBundleObject } from './property-types.ts'
 import {
@@ -158,16 +159,17 @@ export function parseBundleBlob({
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = getDecodedStructList(decoded, 'properties').map((property, index): Property => {
-    const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
-    if (memo?.property) return { ...(memo.property as PropertyWithoutPosition), mark }
-    const type = copyDecodedStringField(property, 'type')
-    const inner = property.sources.get('value')
+    const known = memo?.property as Property | undefined
+    const type = known?.type ?? copyDecodedStringField(property, 'type')
+    const inner = known ? undefined : property.sources.get('value')
     if (type !== 'olm.bundle.object') {
-      const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
-      if (memo) memo.property = bare
-      return { ...bare, mark }
+      const read = known ?? { type, ...extractProperty(type, inner, forVerdict), mark: omittedPosition }
+      if (memo) memo.property = read
+      const isOmitted = forVerdict && read.error === undefined && !opmValidatedPropertyTypes.has(type)
+      return isOmitted ? read : { ...read, mark: positions.positionAt(property.at.start) }
     }
+    const mark = positions.positionAt(property.at.start)
     const reading = parseBundleObject(inner, lastObject, forVerdict)
     lastObject = reading.data
     if (reading.problem !== undefined && objectProblems.length >= maxBundleObjectProblems) moreProblems++
@@ -193,7 +195,8 @@ export function parseBundleBlob({
   return { blob, problems, objectProblems, moreProblems }
 }
 
-type PropertyWithoutPosition = Omit<Property, 'mark'>
+/** The position of a property that no finding can be about. */
+const omittedPosition = { line: 1, column: 1 }
 
 /** opm's verdict depends on the values of these types. */
 const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
@@ -237,7 +240,9 @@ export function parseDeprecationBlob({
 }
 
 function copyDecodedStringField(decoded: DecodedStruct, field: string): string {
-  return detachStringFromParent(getDecodedStringField(decoded, field))
+  const text = getDecodedStringField(decoded, field)
+  // A lazy string has no parent, because it is decoded alone.
+  return getMapValue(decoded.at, field) instanceof LazyString ? text : detachStringFromParent(text)
 }
 
 function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {

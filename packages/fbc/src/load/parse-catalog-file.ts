@@ -132,19 +132,13 @@ class CatalogFileParser {
     const source = { value, place: location, positions, forVerdict: this.options.forVerdict === true }
     switch (meta.schema) {
       case 'olm.package':
-        return this.addBlob(this.packages, parsePackageBlob(source), 'parse package', document, index)
+        return this.addBlob(this.packages, parsePackageBlob(source), 'package', document, index)
       case 'olm.channel':
-        return this.addBlob(this.channels, parseChannelBlob(source), 'parse channel', document, index)
+        return this.addBlob(this.channels, parseChannelBlob(source), 'channel', document, index)
       case 'olm.bundle':
-        return this.addBlob(this.bundles, parseBundleBlob(source), 'parse bundle', document, index)
+        return this.addBlob(this.bundles, parseBundleBlob(source), 'bundle', document, index)
       case 'olm.deprecations':
-        return this.addBlob(
-          this.deprecations,
-          parseDeprecationBlob(source),
-          'parse deprecation',
-          document,
-          index,
-        )
+        return this.addBlob(this.deprecations, parseDeprecationBlob(source), 'deprecation', document, index)
       default:
         this.options.onMeta?.(meta)
         this.addLeniencies(document)
@@ -160,7 +154,7 @@ class CatalogFileParser {
   private addBlob<Blob>(
     into: Blob[],
     reading: BlobParseResult<Blob>,
-    parse: string,
+    kind: string,
     document: CatalogDocument,
     index: number,
   ): void {
@@ -176,7 +170,7 @@ class CatalogFileParser {
     into.push(blob)
     if (document.meta && problems.length + objectProblems.length === 0) this.options.onMeta?.(document.meta)
     const first = problems[0]
-    if (first) this.loadError ??= `${parse}: ${first.message}`
+    if (first) this.loadError ??= `parse ${kind}: ${first.message}`
     for (const problem of problems) {
       this.report(rules.wrongFieldTypeRule, positions, spanOf(problem.at), {
         field: problem.field,

@@ -303,9 +303,9 @@ export function getDecodedStructField(decoded: DecodedStruct, field: string): De
 export function getDecodedStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
-  const at = decoded.sources.get(field) ?? decoded.at
   return list.map((item, index) => {
     if (item !== undefined && isDecodedStruct(item)) return item
+    const at = decoded.sources.get(field) ?? decoded.at
     const source = at.kind === 'list' ? (at.items[index] ?? at) : at
     return new EagerDecodedStruct(source)
   })

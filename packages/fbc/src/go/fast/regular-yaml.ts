@@ -228,7 +228,6 @@ class FastYamlParser {
     this.startLine(colon)
     if (this.indent > column) {
       if (this.isAtDash()) return this.block('list', this.indent)
-      if (this.keyEnd(this.at) < 0) throw fastReaderUnsupportedError
       return this.block('map', this.indent)
     }
     if (this.indent === column && this.isAtDash()) return this.block('compact-list', column)
