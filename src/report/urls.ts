@@ -9,6 +9,7 @@ export interface PullUrlParts {
   readonly pull: PullNumber
 }
 
+/** Also encodes characters that end a Markdown link. */
 const encodePathSegment = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -217,7 +218,7 @@ export function formatPullUrl(page: PullUrlParts, pull: PullNumber = page.pull):
 export const formatChecksUrl = (page: PullUrlParts): string => `${formatPullUrl(page)}/checks`
 
 export function formatCommitUrl(page: PullUrlParts, commit: CommitSha | string): string {
-  return `${formatRepositoryUrl(page)}/commit/${encodeUrlComponentForMarkdown(commit)}`
+  return `${formatRepositoryUrl(page)}/commit/${encodePathSegment(commit)}`
 }
 
 export function formatLineRangeUrl(
@@ -226,20 +227,12 @@ export function formatLineRangeUrl(
   path: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
-  const file = path.split('/').map(encodeUrlComponentForMarkdown).join('/')
+  const file = path.split('/').map(encodePathSegment).join('/')
   // GitHub renders these files without line numbers unless the URL requests the source.
   const plain = /\.(?:md|markdown|rst|adoc|svg|csv|tsv)$/i.test(path) ? '?plain=1' : ''
-  return `${formatRepositoryUrl(page)}/blob/${encodeUrlComponentForMarkdown(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
+  return `${formatRepositoryUrl(page)}/blob/${encodePathSegment(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
 }
 
 function formatRepositoryUrl({ web, repository }: PullUrlParts): string {
-  return `${web}/${encodeUrlComponentForMarkdown(repository.owner)}/${encodeUrlComponentForMarkdown(repository.name)}`
-}
-
-/** Also encodes characters that end a Markdown link. */
-function encodeUrlComponentForMarkdown(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  return `${web}/${encodePathSegment(repository.owner)}/${encodePathSegment(repository.name)}`
 }

@@ -47,7 +47,6 @@ import {
   type RejectedClusterAction,
   type ClusterObservation,
   type KubeQueryResult,
-  getListAtPath,
   getNumberAtPath,
   getStringAtPath,
   type KubeObject,
@@ -59,7 +58,10 @@ import {
 } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type KubeClusterClient, ClusterError } from './cluster.ts'
-import { isDeploymentAvailable } from '../../checks/install/cluster-test/test-stages.ts'
+import {
+  isDeploymentAvailable,
+  listContainerStatuses,
+} from '../../checks/install/cluster-test/test-stages.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 
 export interface ExpiredClusterTestSweepResult {
@@ -376,10 +378,7 @@ async function readContainerLogs(
 ): Promise<readonly ClusterTestEvidence[]> {
   const found: ClusterTestEvidence[] = []
   for (const pod of pods) {
-    for (const container of [
-      ...getListAtPath(pod.status, 'initContainerStatuses'),
-      ...getListAtPath(pod.status, 'containerStatuses'),
-    ]) {
+    for (const container of listContainerStatuses(pod)) {
       if (found.length >= clusterTestEvidenceLimits.pods) return found
       const restarts = getNumberAtPath(container, 'restartCount')
       const hasFailed = restarts > 0 || getNumberAtPath(container, 'state', 'terminated', 'exitCode') !== 0

@@ -1,7 +1,7 @@
 // Finds what opm silently accepts: unknown fields, duplicate keys, and scalars that YAML reads as another type.
 import type { StrictDecodingProblem } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
-import { type MapValue, type ParsedValue, getMapValue } from '../go/tree.ts'
+import { type MapValue, type ParsedValue, getStringByKey } from '../go/tree.ts'
 import { detachStringFromParent } from '../go/utf8.ts'
 
 /**
@@ -75,7 +75,7 @@ export function findStrictDecodingProblems(
   limit: number,
 ): StrictDecodingProblem[] {
   if (root.kind !== 'map' || limit <= 0) return []
-  const schema = getStringFieldOrEmpty(root, 'schema')
+  const schema = getStringByKey(root, 'schema')
   const search = new StrictDecodingProblemFinder(root, schema, positions, limit)
   search.visit(
     root,
@@ -166,8 +166,8 @@ class StrictDecodingProblemFinder {
     const { root, schema, positions } = this
     this.names ??= {
       schema: detachStringFromParent(schema),
-      package: detachStringFromParent(getStringFieldOrEmpty(root, 'package')),
-      name: detachStringFromParent(getStringFieldOrEmpty(root, 'name')),
+      package: detachStringFromParent(getStringByKey(root, 'package')),
+      name: detachStringFromParent(getStringByKey(root, 'name')),
     }
     this.found.push({
       ...this.names,
@@ -190,13 +190,8 @@ function getNestedFieldShape(map: MapValue, shape: KnownFieldShape, key: string)
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below
-  const type = getStringFieldOrEmpty(map, 'type')
+  const type = getStringByKey(map, 'type')
   return Object.hasOwn(valueShapesByPropertyType, type) ? valueShapesByPropertyType[type] : 'any'
-}
-
-function getStringFieldOrEmpty(map: MapValue, field: string): string {
-  const value = getMapValue(map, field)
-  return value?.kind === 'string' ? value.value : ''
 }
 
 const canonicalNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/

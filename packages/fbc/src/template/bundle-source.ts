@@ -19,7 +19,7 @@ import {
   createStructType,
   kubernetesObjectStructType,
 } from '../go/decode/go-type.ts'
-import { createSingleEntryMap, getMapValue, type ParsedValue } from '../go/tree.ts'
+import { createSingleEntryMap, getMapValue, getStringByKey, type ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** The parts of a rendered bundle's ClusterServiceVersion that templates need. */
@@ -94,7 +94,7 @@ export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
       const metadata = structTypeByPropertyType.get(type)
       if (!metadata || decodeGoStruct(metadata, value).problems.length > 0) continue
       const { decoded } = decodeGoStruct(metadata, value)
-      const annotated = getSubstitutesForAnnotation(decoded.sources.get('annotations'))
+      const annotated = getStringByKey(decoded.sources.get('annotations'), substitutesForAnnotationKey)
       if (annotated !== '') return true
     }
     const object = data && tryReadJson(decodeUtf8LikeGo(data()))?.value
@@ -121,12 +121,8 @@ function isDecodableCsv(csv: ParsedValue): boolean {
 
 function getSubstitutedBundleName(csv: ParsedValue): string {
   const { decoded } = decodeGoStruct(kubernetesObjectStructType, csv)
-  return getSubstitutesForAnnotation(getDecodedStructField(decoded, 'metadata')?.sources.get('annotations'))
-}
-
-function getSubstitutesForAnnotation(annotations: ParsedValue | undefined): string {
-  const annotated = getMapValue(annotations, substitutesForAnnotationKey)
-  return annotated?.kind === 'string' ? annotated.value : ''
+  const annotations = getDecodedStructField(decoded, 'metadata')?.sources.get('annotations')
+  return getStringByKey(annotations, substitutesForAnnotationKey)
 }
 
 /** `data` is the manifest of an `olm.bundle.object`. */

@@ -289,7 +289,7 @@ export function classifyImagePullFailure(
   return undefined
 }
 
-function listContainerStatuses(pod: KubeObject): readonly unknown[] {
+export function listContainerStatuses(pod: KubeObject): readonly unknown[] {
   return [
     ...getListAtPath(pod.status, 'initContainerStatuses'),
     ...getListAtPath(pod.status, 'containerStatuses'),
