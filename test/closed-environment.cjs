@@ -5,8 +5,8 @@
 const { setTimeout: sleep } = require('node:timers/promises')
 const { TestEnvironment } = require('jest-environment-node')
 
-/** The time for resources that afterAll() closed to disappear. */
-const timeoutMs = 5000
+/** The time for resources that afterAll() closed to disappear: on a busy machine, a git process ends seconds later. */
+const timeoutMs = 30_000
 
 module.exports = class ClosedEnvironment extends TestEnvironment {
   #before = []

@@ -6,7 +6,7 @@ import { resolverCases } from './resolver-cases.ts'
 import { parseResolutionProblem } from './parse-catalog-lines.ts'
 
 test.each(resolverCases.map((one) => [one.claim, one] as const))(
-  'OLM v0 resolves %s',
+  'OLM v0: %s',
   (_, { catalog, subscriptions, gives }) => {
     const resolution = solveResolutionProblem(parseResolutionProblem(catalog, subscriptions))
     if (typeof gives !== 'string') {
