@@ -15,20 +15,20 @@ const createPushRejection = (...lines: string[]): MergeRejectionResponse => ({
   by: 'push',
   text: lines.join('\n'),
 })
-const createRulesetRejection = (...complaints: string[]): MergeRejectionResponse =>
+const createRulesetRejection = (...violations: string[]): MergeRejectionResponse =>
   createPushRejection(
     '(push declined due to repository rule violations)',
     'error: GH013: Repository rule violations found for refs/heads/main.',
     'Review all repository rules at https://github.com/o/r/rules?ref=refs%2Fheads%2Fmain',
     '',
-    ...complaints.flatMap((text) => [`- ${text}        `, '']),
+    ...violations.flatMap((text) => [`- ${text}        `, '']),
   )
-const createBranchProtectionRejection = (...complaints: string[]): MergeRejectionResponse =>
+const createBranchProtectionRejection = (...violations: string[]): MergeRejectionResponse =>
   createPushRejection(
     '(protected branch hook declined)',
     'error: GH006: Protected branch update failed for refs/heads/main.',
     '',
-    ...complaints.flatMap((text) => [`- ${text}`, '']),
+    ...violations.flatMap((text) => [`- ${text}`, '']),
   )
 const createRestMergeRejection = (status: number, message: string): MergeRejectionResponse => ({
   by: 'rest',
@@ -274,12 +274,12 @@ describe('a known rejection', () => {
     ],
   }
   const table = Object.entries(rejections).flatMap(([scope, rows]) =>
-    rows.map(([rejection, words]) => [rejection, scope, words] as const),
+    rows.map(([rejection, text]) => [rejection, scope, text] as const),
   )
-  test.each(table)('%j is about the %s', (rejection, scope, words) => {
+  test.each(table)('%j is about the %s', (rejection, scope, text) => {
     const found = classifyRejection(rejection)
     expect(found).toMatchObject({ scope, isKnown: true })
-    expect(found.reason).toContain(words)
+    expect(found.reason).toContain(text)
     expect(found.reason).not.toMatch(
       /GH0(?:06|13)|Review all repository rules|rule violations found|hook declined/,
     )
@@ -427,7 +427,7 @@ describe('names in a rejection are untrusted and do not affect its scope', () =>
 })
 
 test('a rejection that only expects checks is retried soon, but one with a failed check is not', () => {
-  const soon = (...complaints: string[]) => classifyRejection(createRulesetRejection(...complaints)).retrySoon
+  const soon = (...violations: string[]) => classifyRejection(createRulesetRejection(...violations)).retrySoon
   expect(soon('Required status check "ci" is expected.')).toBe(true)
   expect(soon('2 of 2 required status checks are expected.')).toBe(true)
   expect(soon('Required status check "ci" is failing.')).toBe(false)
