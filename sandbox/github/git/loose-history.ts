@@ -87,7 +87,7 @@ export function listCommitRangeInLooseObjects(
 }
 
 /**
- * The oldest commit on the first-parent line of `tip` that has `commit` as a parent. Undefined if there is none, or if
+ * The oldest commit on the first-parent line of `tip` that has `commit` as a parent. Undefined without such a commit, or if
  * `commit` is the tip.
  */
 export function findMergeCommitWithParent(path: string, commit: string, tip: string): string | undefined {
