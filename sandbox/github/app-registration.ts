@@ -13,8 +13,8 @@ export interface AppRegistrationContext {
 }
 
 /**
- * The permission that opens each event. From GitHub's documentation of webhooks; for `issue_comment` its check of manifests
- * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
+ * The permission that each event requires, from GitHub's documentation of webhooks. For `issue_comment`, a manifest requires
+ * `issues`, although comments on pull requests are delivered with only `pull_requests`.
  */
 const requiredPermissionByEvent: Readonly<Record<string, string>> = {
   branch_protection_rule: 'administration',

@@ -12,8 +12,8 @@ const cliProgram = buildProgram(addAppCommands)
 function completeWithBash(lines: readonly (readonly string[])[]): string[][] {
   const completionRequests = lines
     .map(
-      (words) =>
-        `COMP_WORDS=(catalog-bot ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _catalog_bot; echo "\${COMPREPLY[*]}"`,
+      (commandLine) =>
+        `COMP_WORDS=(catalog-bot ${commandLine.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${commandLine.length}; _catalog_bot; echo "\${COMPREPLY[*]}"`,
     )
     .join('\n')
   const out = execFileSync('bash', ['--norc'], {
@@ -54,8 +54,8 @@ test('bash completes commands, those below them, options, and what an option or 
       ['--version', '--help'],
     ],
   ]
-  const found = completeWithBash(cases.map(([words]) => words))
-  expect(cases.map(([words], at) => [words, found[at]])).toEqual(cases)
+  const found = completeWithBash(cases.map(([commandLine]) => commandLine))
+  expect(cases.map(([commandLine], at) => [commandLine, found[at]])).toEqual(cases)
 })
 
 describe.each(['zsh', 'fish'] as const)('%s', (shell) => {

@@ -111,12 +111,12 @@ describe('doctor', () => {
     const environment = { APP_ID: String(mergeRulesFixture.githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
     const args = ['--repository', it.full, '--branch', 'main']
     const free = await runDoctor(args, environment)
-    for (const said of [
+    for (const output of [
       'permissions: the App lacks merge_queues: read',
       'ok    deliveries: ',
       'ok    clock: ',
     ])
-      expect(free.out).toContain(said)
+      expect(free.out).toContain(output)
     expect(free).toMatchObject({
       code: 0,
       out: expect.stringContaining('GitHub merges the pull request (squash)'),

@@ -25,7 +25,7 @@ const commandByFullName = allProgramCommands.map((command): [string, Command] =>
 function parseCommandLine(
   line: readonly string[],
   addApp = addAppCommands,
-): { ran?: string; said: string; code?: number } {
+): { ran?: string; output: string; code?: number } {
   const program = buildProgram(addApp)
   let printed = ''
   let ran: string | undefined
@@ -43,7 +43,7 @@ function parseCommandLine(
   } catch {
     // The output was captured above.
   }
-  return { said: printed, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
+  return { output: printed, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
 }
 
 describe('every command', () => {
@@ -52,19 +52,19 @@ describe('every command', () => {
     (path, command) => {
       expect(command.description()).not.toBe('')
       expect(getCommandHelp(command).examples).not.toEqual([])
-      const { said, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
+      const { output, code } = parseCommandLine([...path.split(' ').slice(1), '--help'])
       expect(code).toBe(0)
       for (const example of getCommandHelp(command).examples)
-        expect(said).toContain(`  catalog-bot ${example}\n`)
+        expect(output).toContain(`  catalog-bot ${example}\n`)
       const width = process.stdout.columns ?? 80
-      expect(said.split('\n').filter((line) => /^\S/.test(line) && line.length > width)).toEqual([])
+      expect(output.split('\n').filter((line) => /^\S/.test(line) && line.length > width)).toEqual([])
     },
   )
 
   test.each(commandByFullName)('the examples of %s use it, and parse', (path, command) => {
     for (const example of getCommandHelp(command).examples) {
-      const { ran, said } = parseCommandLine(splitShellWords(example))
-      expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
+      const { ran, output } = parseCommandLine(splitShellWords(example))
+      expect({ example, output, ran }).toMatchObject({ output: '', ran: expect.any(String) })
       expect(`catalog-bot ${example} `).toContain(`${path} `)
     }
   })
@@ -84,12 +84,12 @@ describe('every command', () => {
     (path, command) => {
       for (const option of command.options.filter(({ flags }) => /<(n|id)>/.test(flags)))
         for (const wrong of ['NaN', 'x', '-1', '1.5', '1e3', '0x10', ' 1', '9'.repeat(30), '']) {
-          const { said, code } = parseCommandLine([
+          const { output, code } = parseCommandLine([
             ...path.split(' ').slice(1),
             `${option.long ?? ''}=${wrong}`,
           ])
           expect({ wrong, code }).toEqual({ wrong, code: 2 })
-          expect(said).toContain('The value must be an integer')
+          expect(output).toContain('The value must be an integer')
         }
     },
   )
@@ -185,15 +185,15 @@ const invalidCommandLines: readonly (readonly [string, readonly string[], string
 ]
 
 test.each(invalidCommandLines)('%s gets a message and a pointer to --help', (_, line, message) => {
-  const { said, code, ran } = parseCommandLine(line)
+  const { output, code, ran } = parseCommandLine(line)
   expect({ code, ran }).toEqual({ code: 2, ran: undefined })
-  expect(said).toContain(message)
-  expect(said).toMatch(/Run 'catalog-bot [^']*--help' for usage\.\n$/)
-  expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
+  expect(output).toContain(message)
+  expect(output).toMatch(/Run 'catalog-bot [^']*--help' for usage\.\n$/)
+  expect(output.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
 })
 
 /** Runs a command in this process, because one process per command would take longer than all other tests here. */
-async function runCommandLine(line: readonly string[]): Promise<{ code: unknown; said: string }> {
+async function runCommandLine(line: readonly string[]): Promise<{ code: unknown; output: string }> {
   let printed = ''
   const listen = (text: unknown) => {
     printed += String(text)
@@ -205,7 +205,7 @@ async function runCommandLine(line: readonly string[]): Promise<{ code: unknown;
   const before = process.exitCode
   try {
     await buildProgram(addAppCommands).parseAsync(line, { from: 'user' }).catch(exitWithError)
-    return { code: process.exitCode, said: printed }
+    return { code: process.exitCode, output: printed }
   } finally {
     process.exitCode = before
     for (const stream of streams) stream.mockRestore()
@@ -249,9 +249,9 @@ describe('a mistake that only shows when a command runs', () => {
       [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: no such file or directory'],
     ]
     for (const [line, says] of lines) {
-      const { code, said } = await runCommandLine(line)
-      expect({ line, code, said }).toEqual({ line, code: 2, said: expect.stringContaining(says) })
-      expect(said).not.toMatch(/ENOENT|EISDIR|ENOTDIR|NaN|\n\s+at .*:\d+:\d+/)
+      const { code, output } = await runCommandLine(line)
+      expect({ line, code, output }).toEqual({ line, code: 2, output: expect.stringContaining(says) })
+      expect(output).not.toMatch(/ENOENT|EISDIR|ENOTDIR|NaN|\n\s+at .*:\d+:\d+/)
     }
   })
 })

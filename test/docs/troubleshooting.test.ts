@@ -20,8 +20,8 @@ const readme = readProjectFile('README.md')
 test('each message and metric in a table exists', () => {
   const quoted = troubleshootingGuide.split('\n').flatMap((line) => {
     const [, symptom = ''] = /^\| (.*?) +\|/.exec(line) ?? []
-    const said = [...line.matchAll(/says `([^`]+)`/g)].map(([, text = '']) => text)
-    return [...[...symptom.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text), ...said]
+    const quotes = [...line.matchAll(/says `([^`]+)`/g)].map(([, text = '']) => text)
+    return [...[...symptom.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text), ...quotes]
   })
   expect(quoted.length).toBeGreaterThan(25)
   const known =

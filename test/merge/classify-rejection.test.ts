@@ -12,24 +12,24 @@ const unrelatedCommitSha = 'b'.repeat(40)
 
 // Rejections, by their sender. A push reports git's summary, and the text after `remote: `.
 const byPush = (...lines: string[]): MergeRejectionResponse => ({ by: 'push', text: lines.join('\n') })
-const byRuleset = (...complaints: string[]): MergeRejectionResponse =>
+const byRuleset = (...violations: string[]): MergeRejectionResponse =>
   byPush(
     '(push declined due to repository rule violations)',
     'error: GH013: Repository rule violations found for refs/heads/main.',
     'Review all repository rules at https://github.com/o/r/rules?ref=refs%2Fheads%2Fmain',
     '',
-    ...complaints.flatMap((text) => [`- ${text}        `, '']),
+    ...violations.flatMap((text) => [`- ${text}        `, '']),
   )
-const byProtection = (...complaints: string[]): MergeRejectionResponse =>
+const byProtection = (...violations: string[]): MergeRejectionResponse =>
   byPush(
     '(protected branch hook declined)',
     'error: GH006: Protected branch update failed for refs/heads/main.',
     '',
-    ...complaints.flatMap((text) => [`- ${text}`, '']),
+    ...violations.flatMap((text) => [`- ${text}`, '']),
   )
 const byRest = (status: number, message: string): MergeRejectionResponse => ({ by: 'rest', status, message })
-const byRestRules = (status: number, ...says: string[]): MergeRejectionResponse =>
-  byRest(status, `Repository rule violations found\n\n${says.map((text) => `${text}\n\n`).join('')}`)
+const byRestRules = (status: number, ...violations: string[]): MergeRejectionResponse =>
+  byRest(status, `Repository rule violations found\n\n${violations.map((text) => `${text}\n\n`).join('')}`)
 const byGraphql = (message: string, type?: string): MergeRejectionResponse => ({
   by: 'graphql',
   errors: [{ type, message }],
@@ -197,12 +197,12 @@ describe('a known rejection', () => {
     ],
   }
   const table = Object.entries(rejections).flatMap(([scope, rows]) =>
-    rows.map(([rejection, words]) => [rejection, scope, words] as const),
+    rows.map(([rejection, text]) => [rejection, scope, text] as const),
   )
-  test.each(table)('%j is about the %s', (rejection, scope, words) => {
+  test.each(table)('%j is about the %s', (rejection, scope, text) => {
     const found = classifyRejection(rejection)
     expect(found).toMatchObject({ scope, isKnown: true })
-    expect(found.reason).toContain(words)
+    expect(found.reason).toContain(text)
     expect(found.reason).not.toMatch(
       /GH0(?:06|13)|Review all repository rules|rule violations found|hook declined/,
     )
@@ -341,7 +341,7 @@ describe('names in a rejection are untrusted and do not affect its scope', () =>
 })
 
 test('a rejection that only expects checks is retried soon, but one with a failed check is not', () => {
-  const soon = (...complaints: string[]) => classifyRejection(byRuleset(...complaints)).retrySoon
+  const soon = (...violations: string[]) => classifyRejection(byRuleset(...violations)).retrySoon
   expect(soon('Required status check "ci" is expected.')).toBe(true)
   expect(soon('2 of 2 required status checks are expected.')).toBe(true)
   expect(soon('Required status check "ci" is failing.')).toBe(false)

@@ -121,16 +121,16 @@ describe('a merge through the GitHub API', () => {
   })
 
   describe('after a push to the base right before the merge', () => {
-    const judged: { base: string; commit: string }[] = []
-    const judging = (...verdicts: MergedCommitVerdict[]): Partial<MergeOptions> => ({
+    const audits: { base: string; commit: string }[] = []
+    const withAudits = (...verdicts: MergedCommitVerdict[]): Partial<MergeOptions> => ({
       auditMerge: async (_, base, commit) => {
-        judged.push({ base, commit })
+        audits.push({ base, commit })
         return verdicts.shift() ?? { kind: 'unknown', reasons: ['the registry is away'] }
       },
     })
     const pushes = async () =>
       void (await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }))
-    beforeEach(() => void judged.splice(0))
+    beforeEach(() => void audits.splice(0))
 
     test.each(['merge', 'squash', 'rebase'] as const)(
       'with the %s method is recorded as merged if it is valid on its actual parent',
@@ -141,10 +141,10 @@ describe('a merge through the GitHub API', () => {
             await pushes()
             pushed = mergeScenario.tip()
           }),
-          ...judging({ kind: 'valid' }),
+          ...withAudits({ kind: 'valid' }),
         })
         expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
-        expect(judged).toEqual([{ base: pushed, commit: mergeScenario.tip() }])
+        expect(audits).toEqual([{ base: pushed, commit: mergeScenario.tip() }])
         expect(listMergeIntentOutcomes()).toEqual(['landed'])
         expect(mergeScenario.mismatches).toEqual([])
       },
@@ -154,7 +154,7 @@ describe('a merge through the GitHub API', () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
       const outcome = await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
         ...createMergeOptionsWithPreMergeHook(pushes),
-        ...judging(verdict),
+        ...withAudits(verdict),
       })
       expect(outcome).toMatchObject({ kind: 'mismatch' })
       expect(mergeScenario.mismatches[0]?.differs).toContain('validation: 1 error')
@@ -164,14 +164,14 @@ describe('a merge through the GitHub API', () => {
       expect(
         await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
           ...createMergeOptionsWithPreMergeHook(pushes),
-          ...judging(),
+          ...withAudits(),
         }),
       ).toEqual({ kind: 'busy' })
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const again = (...verdicts: MergedCommitVerdict[]) =>
         settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
           ...mergeScenario.options,
-          ...judging(...verdicts),
+          ...withAudits(...verdicts),
         })
       expect(await again()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(mergeScenario.mismatches).toEqual([])
@@ -183,12 +183,12 @@ describe('a merge through the GitHub API', () => {
     test('is recorded as merged if a later evaluation finds it valid', async () => {
       await mergeScenario.merge(createGitHubMergeStrategy('squash'), {
         ...createMergeOptionsWithPreMergeHook(pushes),
-        ...judging(),
+        ...withAudits(),
       })
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
         ...mergeScenario.options,
-        ...judging({ kind: 'valid' }),
+        ...withAudits({ kind: 'valid' }),
       })
       expect(listMergeIntentOutcomes()).toEqual(['landed'])
       expect(mergeScenario.mismatches).toEqual([])
@@ -231,9 +231,9 @@ describe('a merge through the GitHub API', () => {
     ])('is a mismatch with %s, without an evaluation', async (_, args) => {
       await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
         ...merges(...args),
-        ...judging({ kind: 'valid' }),
+        ...withAudits({ kind: 'valid' }),
       })
-      expect(judged).toEqual([])
+      expect(audits).toEqual([])
       expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
     })
   })

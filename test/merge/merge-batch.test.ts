@@ -213,13 +213,13 @@ describe('a merge batch', () => {
     const it = await createMergeBatchScenario()
     const tip = it.scenario.tip()
     const { store } = it.scenario.options
-    let begun = 0
+    let starts = 0
     await mergeBatchInScenario(it, {
       ...it.scenario.options,
       store: {
         ...store,
-        startMerge: async (lease, landing) =>
-          (begun += 1) === 3 ? undefined : store.startMerge(lease, landing),
+        startMerge: async (lease, intent) =>
+          (starts += 1) === 3 ? undefined : store.startMerge(lease, intent),
       },
     })
     expect(it.scenario.tip()).toBe(tip)

@@ -54,7 +54,7 @@ interface MergeAttemptOptions {
 
 /** Merges a pull request evaluated while `judged` were open; `now` are open right before the push. */
 async function attemptMerge(
-  judged: readonly OpenPullSummary[],
+  evaluated: readonly OpenPullSummary[],
   now: readonly OpenPullSummary[],
   { before, freezes = [], lateFreezes = freezes, isPushed = false, epochs }: MergeAttemptOptions = {},
 ) {
@@ -102,7 +102,7 @@ async function attemptMerge(
   const outcome = await mergePullUnderLease(
     {
       snapshot: pullSnapshot,
-      incoming: createPullRequestCommits(judged),
+      incoming: createPullRequestCommits(evaluated),
       ...(epochs && { epoch: epochs[0] }),
     },
     createMergePermit(pendingMerge),

@@ -321,19 +321,19 @@ describe('a signed push', () => {
   test('merges a commit by GitHub with the same parents and tree, which the intent names first', async () => {
     mergeScenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await mergeScenario.evaluate()
-    const begun: (string | undefined)[] = []
+    const starts: (string | undefined)[] = []
     const outcome = await mergeScenario.merge(signedPushStrategy, {
       repository: {
         ...mergeScenario.mirror,
         pushMerge: (...args) => {
-          begun.push(mergeScenario.intents.at(-1)?.commit)
+          starts.push(mergeScenario.intents.at(-1)?.commit)
           return mergeScenario.mirror.pushMerge(...args)
         },
       },
     })
     const { commit, base, head, tree } = permit.merge
     expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
-    expect(begun).toEqual([mergeScenario.tip()])
+    expect(starts).toEqual([mergeScenario.tip()])
     expect(mergeScenario.tip()).not.toBe(commit)
     expect(await mergeScenario.parentsOf(mergeScenario.tip())).toEqual([base, head])
     expect(await mergeScenario.treeOf(mergeScenario.tip())).toBe(tree)

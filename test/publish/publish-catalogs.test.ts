@@ -75,14 +75,14 @@ describe('a merged catalog', () => {
   test('causes no writes or registry calls while it does not change, even after other commits', async () => {
     const scene = await createPublishScenarioWithCleanup()
     await scene.run()
-    const before = { writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }
+    const before = { writes: countGitHubWriteRequests(scene), calls: scene.registry.calls.length }
     await scene.run()
     await scene.push({
       'README.md': 'words',
       'catalogs/v4.19/alpha/catalog.yaml': createPackageYaml('alpha', 'fast'),
     })
     await scene.run()
-    expect({ writes: countGitHubWriteRequests(scene), asked: scene.registry.calls.length }).toEqual(before)
+    expect({ writes: countGitHubWriteRequests(scene), calls: scene.registry.calls.length }).toEqual(before)
   }, 180_000)
 
   test('is published again when it changes, with a summary in catalog terms', async () => {
@@ -149,8 +149,8 @@ describe('two commits in quick succession', () => {
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
     let two: Awaited<ReturnType<PublishScenario['merge']>> | undefined
-    scene.registry.beforeCall = async (asked) => {
-      if (asked === 'build' && two === undefined)
+    scene.registry.beforeCall = async (step) => {
+      if (step === 'build' && two === undefined)
         two = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'two') })
     }
     await scene.run()
@@ -159,8 +159,8 @@ describe('two commits in quick succession', () => {
     expect(scene.check(one.commit)).toMatchObject({ conclusion: 'neutral' })
     expect(scene.check(one.commit)?.summary).toContain(two?.commit.slice(0, 12))
     expect(scene.check(two?.commit ?? '')).toMatchObject({ conclusion: 'success' })
-    for (const landed of [one, two])
-      expect(findReportComment(landed?.pull as never)).toMatch(/Merged and published/)
+    for (const commit of [one, two])
+      expect(findReportComment(commit?.pull as never)).toMatch(/Merged and published/)
   }, 180_000)
 
   test('the check of an older one that never started refers to the newest, too', async () => {
@@ -231,8 +231,8 @@ describe('a registry that is down', () => {
 
 test('wrong credentials are reported immediately', async () => {
   const scene = await createPublishScenarioWithCleanup()
-  scene.registry.beforeCall = (asked) => {
-    if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
+  scene.registry.beforeCall = (step) => {
+    if (step.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
   }
   await scene.run()
   expect(scene.issues()).toMatchObject([{ title: 'Merged but not published: 1 catalog image' }])
@@ -272,8 +272,8 @@ describe('a tag that was moved outside catalog-bot', () => {
     await scene.run()
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     let times = 1
-    scene.registry.beforeCall = (asked) => {
-      if (asked.startsWith('push') && times-- > 0)
+    scene.registry.beforeCall = (step) => {
+      if (step.startsWith('push') && times-- > 0)
         scene.registry.putImage(catalogImageName, 'latest', 'theirs')
     }
     await scene.run()
@@ -409,7 +409,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
   await scene.run()
   expect(scene.registry.findDigest(`${catalogImageName}:latest`)).not.toBe(first)
   expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: alpha')
-  expect(scene.registry.calls.filter((asked) => asked === 'build')).toHaveLength(1)
+  expect(scene.registry.calls.filter((step) => step === 'build')).toHaveLength(1)
   expect(scene.check(getMainBranchTipSha(scene))?.summary).toMatch(/published on the new base image/)
 }, 180_000)
 

@@ -136,17 +136,17 @@ describe('with random text', () => {
       }),
     )
     // The last two made a pattern backtrack in quadratic and, with a line separator, in cubic time.
-    const blanks = ' '.repeat(60_000)
+    const spaces = ' '.repeat(60_000)
     for (const body of [
       '/approve '.repeat(7000) + '`'.repeat(60_000),
-      `/merge a${blanks}b`,
+      `/merge a${spaces}b`,
       `/merge${' '.repeat(3000)}\u2028b`,
     ]) {
       const start = process.threadCpuUsage()
       parseCommandFromComment(body)
       expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(1.5)
     }
-    expect(parseCommandFromComment(`/approve${blanks}\t`)).toEqual(approveCommandResult)
+    expect(parseCommandFromComment(`/approve${spaces}\t`)).toEqual(approveCommandResult)
     for (const body of ['/approve\u2028', '/approve \u2028b', '/freeze a\u2028'])
       expect(parseCommandFromComment(body).kind).toBe('none')
   })

@@ -63,7 +63,7 @@ test('the summary reports the steps, the cluster, the times, and the leftover ob
   const { summary } = renderClusterTestCheck([
     createView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
   ])
-  for (const words of [
+  for (const expected of [
     'upgrade `foo.v1` → `foo.v2`',
     '`Kubernetes v1.36.2`',
     '1:05 minutes',
@@ -71,7 +71,7 @@ test('the summary reports the steps, the cluster, the times, and the leftover ob
     'These objects remain on the cluster',
     'Namespace x',
   ])
-    expect(summary).toContain(words)
+    expect(summary).toContain(expected)
 })
 
 test('untrusted text creates no mention or link, and cannot end a block', () => {

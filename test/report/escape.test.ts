@@ -233,7 +233,7 @@ describe('the message of a merge commit', () => {
     ['Add high-12 availability, 50% < 60 & "quotes"', 'Add high-12 availability, 50% < 60 & "quotes"'],
     ['feat(lighthouse): a new lamp', 'feat(lighthouse): a new lamp'],
     ['Grüße, 世界', 'Grüße, 世界'],
-  ])('keeps the title %j unchanged', (title, said) => {
-    expect(toCommitTitle(title)).toBe(said)
+  ])('keeps the title %j unchanged', (title, expected) => {
+    expect(toCommitTitle(title)).toBe(expected)
   })
 })

@@ -45,12 +45,12 @@ describe.each(renderedComments)('%s', (name, markdown) => {
   })
   test('links only to GitHub, and line and commit links match their text', () => {
     const links = [...markdown.matchAll(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\((?<address>[^)\s]*)\)/g)]
-    for (const { groups: { words: said = '', address = '' } = {} } of links) {
+    for (const { groups: { words: label = '', address = '' } = {} } of links) {
       expect(new URL(address).origin).toBe('https://github.com')
-      const line = /lines? (?<first>\d+)(?:–(?<last>\d+))?$/.exec(said)?.groups
+      const line = /lines? (?<first>\d+)(?:–(?<last>\d+))?$/.exec(label)?.groups
       if (line)
         expect(address).toMatch(new RegExp(`#L${line['first']}${line['last'] ? `-L${line['last']}` : ''}$`))
-      const commit = /^`(?<sha>[0-9a-f]{12})`$/.exec(said)?.groups?.['sha']
+      const commit = /^`(?<sha>[0-9a-f]{12})`$/.exec(label)?.groups?.['sha']
       if (commit !== undefined) expect(address).toContain(`/commit/${commit}`)
     }
   })

@@ -69,8 +69,8 @@ describe('the publish check', () => {
   test('reports the digest, size, contents, and time', () => {
     const { summary, title } = renderPublishCheck([successfulPublishView])
     expect(title).toBe('Published 1 image')
-    for (const words of [imageDigest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
-      expect(summary).toContain(words)
+    for (const expected of [imageDigest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
+      expect(summary).toContain(expected)
   })
 
   test('renders no registry text as Markdown', () => {

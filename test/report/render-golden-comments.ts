@@ -146,7 +146,7 @@ interface GoldenCommentInputs {
 function render({ before, after, gate, ownership, images, trace, options }: GoldenCommentInputs): string {
   const change = buildCatalogChange(before, after)
   const ownerFiles = { base: new Map<string, string>(), result: new Map<string, string>() }
-  const judged = validationCheck.judge(
+  const result = validationCheck.judge(
     { change, config: defaultConfig, ownerFiles } as unknown as CheckInput,
     {
       get: () => {
@@ -156,7 +156,7 @@ function render({ before, after, gate, ownership, images, trace, options }: Gold
   )
   const outcomes = createOutcomesForAllChecks(
     createPassedCheckOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
-    judged,
+    result,
     createPassedCheckOutcome('images', { summary: '2 images found', ...images }),
     createPassedCheckOutcome('install', { summary: 'installs with OLM v0', isOptional: true }),
   )

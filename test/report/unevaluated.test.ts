@@ -30,6 +30,6 @@ describe.each([
   test('fails all checks, and the comment reports the reason and the fix', () => {
     const { checks, comment } = renderPullReport(verdict, { changeLines: [] })
     expect(checks.map(({ conclusion }) => conclusion)).toEqual(botCheckNames.map(() => 'failure'))
-    for (const words of says) expect(comment).toContain(words)
+    for (const message of says) expect(comment).toContain(message)
   })
 })

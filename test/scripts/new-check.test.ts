@@ -64,9 +64,9 @@ test.each([
   [['Price'], /^usage: npm run new-check ID "TITLE"/],
   [['Price', 'Nobody has to pay'], /^new-check: the check ID must be kebab-case, but is "Price"\n$/],
   [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts already exists\n$/],
-])('reports %j with one sentence and exit code 2, without a stack trace', (words, says) => {
+])('reports %j with one sentence and exit code 2, without a stack trace', (error, says) => {
   const script = join(projectRoot, 'scripts/new-check.ts')
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...error], {
     encoding: 'utf8',
   })
   expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) })

@@ -193,9 +193,9 @@ describe('a new rule', () => {
     [['two-heads', 'bundle', 'songs'], /^new-rule: the suite must be one of .*, but is "songs"\n$/],
     [['two-heads', 'bundle', 'community', 'songs'], /^usage: /],
     [[], /^usage: npm run new-rule ID /],
-  ])('of %j gets a sentence and exit code 2, and no trace', (words, says) => {
+  ])('of %j gets a sentence and exit code 2, and no trace', (error, says) => {
     const script = join(projectRoot, 'scripts/new-rule.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...error], {
       encoding: 'utf8',
     })
     expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) })

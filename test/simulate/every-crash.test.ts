@@ -45,7 +45,7 @@ test('merges exactly once, without a violation, if its process ends at any step'
 test('merges exactly once, without a violation, if a process pauses at any step', async () => {
   const wrong: unknown[] = []
   // Whether an evaluation is running at the merge depends on which process takes which job when.
-  for (const [seed, said, first] of [
+  for (const [seed, commentAt, first] of [
     [1, 90, 0],
     // Before the comment, the second run is like the first.
     [2, 100, 100],
@@ -53,7 +53,7 @@ test('merges exactly once, without a violation, if a process pauses at any step'
     // A user comments on it while the process is paused.
     const events: PlannedEvent[] = [
       pullOpenedEvent,
-      { at: said, do: 'comment', by: 'mia', pull: 1, body: '/recheck' },
+      { at: commentAt, do: 'comment', by: 'mia', pull: 1, body: '/recheck' },
     ]
     const two = { instances: 2, seed }
     const { trace } = await runTestSimulation(events, { ...two, isTraced: true })

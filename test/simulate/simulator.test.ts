@@ -143,8 +143,8 @@ describe('a merge is judged by the state of the simulated world', () => {
   }
 
   /** The violations that the oracles report when the pull request is merged after these actions. */
-  async function judged(
-    deeds: readonly UserAction[],
+  async function listViolations(
+    actions: readonly UserAction[],
     { meanwhile = [], isUnwritten = false }: Meanwhile = {},
   ) {
     const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
@@ -152,7 +152,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     seedRepository(server)
     const number = toPullNumber(1)
     const evaluations: ObservedSimulationRun['evaluations'] = []
-    for (const deed of deeds) {
+    for (const deed of actions) {
       time.step += 10
       time.now += 60_000
       applyUserAction(server, deed)
@@ -203,11 +203,11 @@ describe('a merge is judged by the state of the simulated world', () => {
   }
 
   test('accepts a release by an owner, and a release that an owner approved', async () => {
-    expect(await judged([open('ann', release)])).toEqual([])
+    expect(await listViolations([open('ann', release)])).toEqual([])
     const approve: UserAction = { do: 'review', by: 'amy', pull: 1, state: 'approved' }
-    expect(await judged([open('eve', release), approve])).toEqual([])
+    expect(await listViolations([open('eve', release), approve])).toEqual([])
     expect(
-      await judged([open('eve', release), { do: 'comment', by: 'max', pull: 1, body: '/approve' }]),
+      await listViolations([open('eve', release), { do: 'comment', by: 'max', pull: 1, body: '/approve' }]),
     ).toEqual([])
   })
 
@@ -254,14 +254,14 @@ describe('a merge is judged by the state of the simulated world', () => {
         { do: 'retarget', by: 'eve', pull: 1, base: 'main' },
       ],
     ],
-  ])('%s: %s', async (invariant, _, deeds) => {
-    expect(await judged(deeds)).toContain(invariant)
+  ])('%s: %s', async (invariant, _, actions) => {
+    expect(await listViolations(actions)).toContain(invariant)
   })
 
   test('I2 and I11: rejects a merge on another base, and a merge without a record', async () => {
     const moved: UserAction = { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] }
-    expect(await judged([open('ann', release)], { meanwhile: [moved] })).toContain('I2')
-    expect(await judged([open('ann', release)], { isUnwritten: true })).toEqual(['I11'])
+    expect(await listViolations([open('ann', release)], { meanwhile: [moved] })).toContain('I2')
+    expect(await listViolations([open('ann', release)], { isUnwritten: true })).toEqual(['I11'])
   })
 })
 
@@ -270,11 +270,11 @@ describe('a plan that fails', () => {
   const events = Array.from({ length: 20 }, (_, at) => deed(at, at))
   const plan: SimulationPlan = { seed: 1, instances: 2, webhooks: false, events }
   /** Fails as soon as two of the twenty events are present. */
-  const outcome = async (tried: SimulationPlan): Promise<SimulationResult> => {
-    const ats = tried.events.map(({ at }) => at)
+  const outcome = async (changed: SimulationPlan): Promise<SimulationResult> => {
+    const ats = changed.events.map(({ at }) => at)
     const isBad = ats.includes(3) && ats.includes(17)
     return {
-      plan: tried,
+      plan: changed,
       violations: isBad ? [{ invariant: 'I1', what: 'as planned' }] : [],
       trace: [],
       steps: 1,

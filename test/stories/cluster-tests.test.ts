@@ -122,20 +122,20 @@ describe('an install test that a maintainer requests', () => {
       storyTimeoutSeconds,
       [...story.log, runOf(sha)?.summary ?? ''],
     )
-  const say = (pull: MockPull, by: string, words: string) => story.demo.github.comment(pull, by, words)
+  const comment = (pull: MockPull, by: string, text: string) => story.demo.github.comment(pull, by, text)
 
   test('rejects others with a message, runs for a maintainer, and reports what was installed where', async () => {
     scripts = [{ plans: [['tidepool.v0.6.0']] }, { plans: [['tidepool.v0.5.0'], ['tidepool.v0.6.0']] }]
     const pull = await open('tidepool', '0.6.0', '0.5.0')
     // He owns the package and may approve, but doesn't decide what runs on the cluster.
-    say(pull, 'bob', '/test-install')
+    comment(pull, 'bob', '/test-install')
     await story.waitUntil(
       'he gets an answer',
       () => findBotComment(pull)?.includes('only maintainers can') === true,
     )
     expect(server.api.list('Namespace')).toEqual([])
     expect(runOf(pull.headSha)).toBeUndefined()
-    say(pull, 'harbormaster', `/test-install ${pull.headSha}`)
+    comment(pull, 'harbormaster', `/test-install ${pull.headSha}`)
     await ends(pull.headSha, 'success')
     const run = runOf(pull.headSha)
     expect(run?.summary).toContain('install of `tidepool.v0.6.0`: **installs**')
@@ -160,10 +160,10 @@ describe('an install test that a maintainer requests', () => {
     server.api.controllers = []
     const pull = await open('tidepool', '0.6.1', '0.5.0')
     const old = pull.headSha
-    say(pull, 'harbormaster', '/test-install')
+    comment(pull, 'harbormaster', '/test-install')
     await story.waitUntil('it runs', () => runOf(old)?.status === 'in_progress')
     const other = await open('lighthouse', '1.2.0', '1.1.0')
-    say(other, 'harbormaster', '/test-install')
+    comment(other, 'harbormaster', '/test-install')
     await story.waitUntil('the other one waits', () => runOf(other.headSha)?.status === 'queued')
     expect(runOf(other.headSha)?.summary).toContain('Another install test is running on the cluster')
     await story.demo.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
@@ -173,7 +173,7 @@ describe('an install test that a maintainer requests', () => {
     await story.demo.github.close(other)
     // A request for the old commit doesn't apply to the new one.
     await shown(pull)
-    say(pull, 'harbormaster', `/test-install ${old}`)
+    comment(pull, 'harbormaster', `/test-install ${old}`)
     await story.waitUntil(
       'it gets an answer',
       () => findBotComment(pull)?.includes('refers to an earlier state') === true,
@@ -189,13 +189,13 @@ describe('an install test that a maintainer requests', () => {
             'User "trials" cannot create resource "resourcequotas"',
           )
         : undefined
-    say(pull, 'harbormaster', '/test-install')
+    comment(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'neutral')
     expect(runOf(pull.headSha)?.summary).toContain('This failure is unrelated to the change')
     server.api.fault = () => undefined
     scripts = [{ plans: [['tidepool.v9.9.9']] }]
     server.api.controllers = []
-    say(pull, 'harbormaster', '/test-install')
+    comment(pull, 'harbormaster', '/test-install')
     await ends(pull.headSha, 'failure')
     expect(runOf(pull.headSha)?.summary).toContain('OLM chose tidepool.v9.9.9')
     await waitUntil(

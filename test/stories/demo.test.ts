@@ -10,23 +10,23 @@ import { startStoryEnvironment, type StoryEnvironment } from './story-environmen
 
 describe("the demo's pull requests", () => {
   let environment: StoryEnvironment
-  const told: DemoStoryWithPull[] = []
+  const opened: DemoStoryWithPull[] = []
 
   beforeAll(async () => {
     environment = await startStoryEnvironment({ validateTraffic: true })
     await environment.start()
     for (const story of demoStories)
-      told.push({ story, pull: await environment.demo.github.openPull(story.open(environment.demo)) })
+      opened.push({ story, pull: await environment.demo.github.openPull(story.open(environment.demo)) })
   }, 120_000)
   afterAll(() => environment.close())
 
   test.each(demoStories.map((story) => [story.description, story.id]))(
     '%s',
     async (_tells, id) => {
-      const mine = told.find(({ story }) => story.id === id)
+      const mine = opened.find(({ story }) => story.id === id)
       if (mine === undefined) throw new Error('not opened')
       await environment.waitUntil(`${id} comes to its end`, () => {
-        const { isExpected, hasComment } = evaluateDemoStory(mine, told, environment.demo)
+        const { isExpected, hasComment } = evaluateDemoStory(mine, opened, environment.demo)
         return isExpected && hasComment
       })
     },
@@ -34,19 +34,19 @@ describe("the demo's pull requests", () => {
   )
 
   test('exactly one of the two that pass alone and break together is merged', () => {
-    const landed = told.filter(({ story, pull }) => story.rival !== undefined && pull.merged !== null)
-    expect(landed).toHaveLength(1)
+    const merged = opened.filter(({ story, pull }) => story.rival !== undefined && pull.merged !== null)
+    expect(merged).toHaveLength(1)
   })
 
   test('each has one comment, which names the next step', () => {
-    for (const { pull } of told) {
+    for (const { pull } of opened) {
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
       expect(findBotComment(pull)).toMatch(/\*\*Next: |### ✅ Merged as /)
     }
   })
 
   test('the comment on a merge shows the channels that it changed', () => {
-    const [good] = told.filter(({ pull }) => pull.merged !== null)
+    const [good] = opened.filter(({ pull }) => pull.merged !== null)
     expect(good && findBotComment(good.pull)).toMatch(/```mermaid\nflowchart BT\n[^]*linkStyle [^]*```/)
   })
 
@@ -59,7 +59,7 @@ describe("the demo's pull requests", () => {
       return performance.now() - quiet.since > 3000
     })
     const shown = () =>
-      told.map(({ pull }) => ({
+      opened.map(({ pull }) => ({
         comment: findBotComment(pull),
         runs: environment.demo.github.checkRuns(pull).map(({ id }) => id),
       }))
@@ -72,7 +72,7 @@ describe("the demo's pull requests", () => {
     const done = () =>
       environment.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
     const count = { writes: writes(), done: done() }
-    const open = told.filter(({ pull }) => pull.state === 'open')
+    const open = opened.filter(({ pull }) => pull.state === 'open')
     environment.demo.github.webhooks.double()
     for (const { pull } of open) await environment.demo.github.label(pull, 'noise')
     await environment.waitUntil('all were looked at again', () => done() >= count.done + open.length)

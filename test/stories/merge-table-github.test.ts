@@ -38,35 +38,35 @@ import {
 const mergeTableRows = [...singleBranchRuleRows, ...combinedRuleRows]
 
 describe('what GitHub accepts and what the bot chooses', () => {
-  let ground: MergeTableFixture
+  let fixture: MergeTableFixture
   let octokit: Octokit
   let token: string
   let app: GitHubApp
   let count = 0
 
   beforeAll(async () => {
-    ground = await createMergeTableFixture()
-    const { environment, installation } = ground
-    const asApp = createClient(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
+    fixture = await createMergeTableFixture()
+    const { environment, installation } = fixture
+    const asApp = createClient(signJwt({ iss: fixture.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
     token = data.token
     octokit = createClient(token)
     app = new GitHubApp({
-      appId: ground.app.id,
+      appId: fixture.app.id,
       privateKey: environment['PRIVATE_KEY'] ?? '',
       webhookSecret: environment['WEBHOOK_SECRET'] ?? '',
-      apiUrl: ground.github.url,
+      apiUrl: fixture.github.url,
       throttle: false,
       clock,
       log: pino({ level: 'silent' }),
     })
   })
-  afterAll(async () => ground.stop())
+  afterAll(async () => fixture.stop())
 
   const createClient = (auth: string): Octokit => {
     const quiet = () => undefined
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
-    return new Octokit({ auth, baseUrl: ground.github.url, log })
+    return new Octokit({ auth, baseUrl: fixture.github.url, log })
   }
   /** Without waiting: what a merge waits for already exists or never comes. */
   let passed = 0
@@ -80,7 +80,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
   })
 
   async function stageRow(row: MergeTableRow): Promise<PreparedMergeTableRow> {
-    const it = await ground.openRow(row, `row-${(count += 1)}`)
+    const it = await fixture.openRow(row, `row-${(count += 1)}`)
     await passBotChecks(it, it.pull.headSha)
     return it
   }
@@ -124,7 +124,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     it: PreparedMergeTableRow,
   ): Promise<{ way: ObservedMergeMethod | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
-    const app = ground.app.id
+    const app = fixture.app.id
     const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
     // An App without the administration permission can't read classic protection, and must report that.
     const unread = expect.stringMatching(/classic branch protection/)
@@ -132,7 +132,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const plan = chooseMergeStrategy({
       rules,
       wanted: 'auto',
-      permissions: ground.installation.permissions,
+      permissions: fixture.installation.permissions,
       app,
       ownChecks: botCheckNames,
       pull: {
@@ -150,8 +150,8 @@ describe('what GitHub accepts and what the bot chooses', () => {
   }
 
   async function openTools({ pull }: PreparedMergeTableRow): Promise<MergeTestHarness> {
-    const directory = await mkdtemp(join(ground.directory, 'mirror-'))
-    const { github, installation } = ground
+    const directory = await mkdtemp(join(fixture.directory, 'mirror-'))
+    const { github, installation } = fixture
     const checks = createPassingCheckRuns(botCheckNames)
     return createMergeTestHarness({
       github,

@@ -34,7 +34,7 @@ function collectBotTextOnPull({ pull }: PreparedMergeTableRow): string {
 }
 
 describe('every merge route of a branch', () => {
-  let ground: MergeTableFixture
+  let fixture: MergeTableFixture
   let bot: BotProcess
   const stages = new Map<number, Promise<PreparedMergeTableRow>>()
   const played: PreparedMergeTableRow[] = []
@@ -42,26 +42,26 @@ describe('every merge route of a branch', () => {
   let runner: NodeJS.Timeout | undefined
 
   beforeAll(async () => {
-    ground = await createMergeTableFixture({ validator: getTrafficValidator() })
+    fixture = await createMergeTableFixture({ validator: getTrafficValidator() })
     runner = setInterval(runOnTemporary, 100)
     bot = await startStoryBot({
-      environment: { ...ground.environment, SWEEP_SECONDS: '30' },
+      environment: { ...fixture.environment, SWEEP_SECONDS: '30' },
       onLog: (line) => log.push(line),
     })
-    ground.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
+    fixture.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
   }, 180_000)
 
   afterAll(async () => {
     clearInterval(runner)
     await bot?.kill('SIGKILL')
-    await ground?.stop()
+    await fixture?.stop()
   })
 
   /** Opens a row's repository, and prepares those of the next few rows at the same time. */
   async function staged(index: number): Promise<PreparedMergeTableRow> {
     for (const [at, row] of botMergeTableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
-        const stage = ground.openRow(row, `row-${at + 1}`)
+        const stage = fixture.openRow(row, `row-${at + 1}`)
         stage.then((it) => played.push(it)).catch(() => undefined)
         stages.set(at, stage)
       }
@@ -75,7 +75,7 @@ describe('every merge route of a branch', () => {
       if (context === undefined) continue
       for (const [ref, sha] of pull.repo.knownRefs)
         if (/^refs\/heads\/catalog-bot\//.test(ref) && !pull.repo.statuses.some((it) => it.sha === sha))
-          void ground.github.setStatus(full, sha, 'bob', { context, state: 'success' })
+          void fixture.github.setStatus(full, sha, 'bob', { context, state: 'success' })
     }
   }
 
@@ -113,11 +113,11 @@ describe('every merge route of a branch', () => {
   )
 
   // Runs last, because a rejected merge is retried a minute later, and these minutes overlap.
-  const mended = botMergeTableRows.flatMap((row, index) => {
+  const fixed = botMergeTableRows.flatMap((row, index) => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
-  test.each(mended)(
+  test.each(fixed)(
     '%s: merges automatically after the fix',
     async (_, index, then) => {
       const it = await staged(index)
@@ -138,7 +138,7 @@ describe('every merge route of a branch', () => {
           merged !== null && !comments.some(({ body }) => body.includes('Merged')),
       )
     await waitUntil('all comments say so', () => unreported().length === 0, 30, log)
-    expect(ground.github.violations).toEqual([])
+    expect(fixture.github.violations).toEqual([])
   }, 60_000)
 
   test('no temporary branch of the App is left, and a user’s branch with such a name stays', async () => {

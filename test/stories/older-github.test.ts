@@ -63,18 +63,18 @@ describe('an older GitHub', () => {
 
   test('an up-to-date pull request and one that is behind are merged as they were checked', async () => {
     const { demo } = environment
-    const told: DemoStoryWithPull[] = []
+    const opened: DemoStoryWithPull[] = []
     for (const id of ['good update', 'first of two competing updates']) {
       const { story, pull } = await openDemoStory(demo, id)
-      told.push({ story: { ...story, ending: { kind: 'lands' } as const }, pull })
+      opened.push({ story: { ...story, ending: { kind: 'lands' } as const }, pull })
     }
     await environment.start()
-    for (const each of told)
+    for (const each of opened)
       await environment.waitUntil(
         `${each.story.id} is merged`,
-        () => evaluateDemoStory(each, told, demo).isMerged,
+        () => evaluateDemoStory(each, opened, demo).isMerged,
       )
-    for (const { pull } of told) {
+    for (const { pull } of opened) {
       const { path } = pull.repo
       const [base = '', head = ''] = (
         await runGit(path, undefined, 'log', '-1', '--format=%P', pull.merged?.sha ?? '')

@@ -77,7 +77,7 @@ describe('the bot in operation', () => {
   }, 60_000)
 
   test('logs its configuration before it opens the store', () => {
-    const at = (words: string) => story.log.findIndex((line) => line.includes(words))
+    const at = (text: string) => story.log.findIndex((line) => line.includes(text))
     expect(at('"starting"')).toBeGreaterThanOrEqual(0)
     expect(at('"opening the store"')).toBeGreaterThan(at('"starting"'))
     expect(at('"the store is open"')).toBeGreaterThan(at('"opening the store"'))

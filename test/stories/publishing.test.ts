@@ -35,8 +35,8 @@ describe('a merged catalog', () => {
     const text = story.demo.files[catalogPath] ?? ''
     return story.demo.github.pushToBase('coast/operators', { [catalogPath]: `${text}\n# ${channel}\n` })
   }
-  const holds = async (tag: string, words: string): Promise<boolean> =>
-    (await read(tag))?.text('lighthouse/catalog.yaml').includes(words) === true
+  const holds = async (tag: string, text: string): Promise<boolean> =>
+    (await read(tag))?.text('lighthouse/catalog.yaml').includes(text) === true
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'publishing-'))

@@ -19,10 +19,10 @@ describe('GitHub rejects', () => {
   const open = async (id: string) => (await openDemoStory(story.demo, id)).pull
   const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const waitForComment = (pull: MockPull, words: string | RegExp) =>
+  const waitForComment = (pull: MockPull, text: string | RegExp) =>
     waitUntil(
-      `#${pull.number} says ${String(words)}`,
-      () => (typeof words === 'string' ? findComment(pull).includes(words) : words.test(findComment(pull))),
+      `#${pull.number} says ${String(text)}`,
+      () => (typeof text === 'string' ? findComment(pull).includes(text) : text.test(findComment(pull))),
       storyTimeoutSeconds,
       [findComment(pull), ...story.log],
     )

@@ -28,8 +28,8 @@ describe.each([
   const open = async (id: string) => (await openDemoStory(story.demo, id)).pull
   const findComment = (pull: MockPull): string =>
     pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
-  const waitForComment = (pull: MockPull, words: RegExp) =>
-    story.waitUntil(`it says ${String(words)}`, () => words.test(findComment(pull)))
+  const waitForComment = (pull: MockPull, text: RegExp) =>
+    story.waitUntil(`it says ${String(text)}`, () => text.test(findComment(pull)))
   const refusals = () => story.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
   /** Sooner than the first timed retry. */
   const waitForQuickMerge = (pull: MockPull) =>

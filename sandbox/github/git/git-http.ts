@@ -157,8 +157,8 @@ function requireGitRepository(
   try {
     requirePermissions(caller, repo, { contents: writes ? 'write' : 'read' })
   } catch (error) {
-    // git prints the text of the answer behind `remote: `. With some right GitHub names who lacks the rest, without any it
-    // does not: https://github.com/ad-m/github-push-action/issues/96 and
+    // git prints the text of the response after `remote: `. GitHub names the caller only if it has some permission in the
+    // repository: https://github.com/ad-m/github-push-action/issues/96 and
     // https://docs.github.com/authentication/troubleshooting-ssh/error-permission-to-userrepo-denied-to-other-user
     if (!(error instanceof GitHubApiError) || error.status === 401 || caller.kind === 'anonymous') throw error
     const mayRead =

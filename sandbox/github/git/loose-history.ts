@@ -87,8 +87,8 @@ export function listCommitRangeInLooseObjects(
 }
 
 /**
- * The first commit of a branch's own line that has another commit as a parent: undefined where none has, or where that is the
- * tip itself.
+ * The oldest commit on the first-parent line of `tip` that has `commit` as a parent. Undefined without such a commit, or if
+ * `commit` is the tip.
  */
 export function findMergeCommitWithParent(path: string, commit: string, tip: string): string | undefined {
   let found: string | undefined

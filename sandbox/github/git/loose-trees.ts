@@ -111,8 +111,8 @@ export function diffLooseTreeObjects(path: string, before?: string, after?: stri
 }
 
 /**
- * The tree of a merge in which no file has to be merged by its lines and none may have been renamed; NotLooseError for every
- * other, which is git's to make.
+ * The tree of a merge in which no file has to be merged by its lines and no file may have been renamed. Throws
+ * NotLooseObjectError for any other merge, which is left to Git.
  */
 export function mergeTreesThreeWay(path: string, ancestor: string, ours: string, theirs: string): string {
   const merge = (was: LooseTreeObject, one: LooseTreeObject, other: LooseTreeObject): string => {

@@ -1,5 +1,5 @@
-// What GraphQL says of the check runs on a commit, and how an App makes one. The fields and their types are those of GitHub's
-// public schema (https://docs.github.com/en/graphql/reference/checks).
+// The check runs of a commit in GraphQL, and the mutation that creates one. Fields and types come from GitHub's public schema:
+// https://docs.github.com/en/graphql/reference/checks
 import { addCheckRun } from '../checks.ts'
 import { resolveCommit } from '../git/git-store.ts'
 import { requirePermissions } from '../http/auth.ts'

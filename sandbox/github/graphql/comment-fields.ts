@@ -1,5 +1,5 @@
-// What GraphQL says of a comment: who edited it and when. The fields and their types are those of GitHub's public schema
-// (https://docs.github.com/en/graphql/reference/objects#issuecomment).
+// The edits of a comment in GraphQL. Fields and types come from GitHub's public schema:
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
 import { canSeeRepository } from '../http/auth.ts'
 import type { ApiCaller } from '../http/caller.ts'
 import { GitHubApiError } from '../http/route.ts'

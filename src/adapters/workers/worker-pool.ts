@@ -53,7 +53,7 @@ export class WorkerPool<Order, Answer> {
   /** A stack: the last used process is reused first, so that the others can end. */
   readonly #resting: PooledWorker<Order, Answer>[] = []
   readonly #atWork = new Set<PooledWorker<Order, Answer>>()
-  readonly #hoping = new Set<{ readonly key: string; readonly over: () => void }>()
+  readonly #idleWaiters = new Set<{ readonly key: string; readonly over: () => void }>()
   readonly #queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
   readonly #underWay = new Map<string, number>()
   #working = 0
@@ -176,12 +176,12 @@ export class WorkerPool<Order, Answer> {
   /** Waits until a process of this key is free, none is working, or the time is over. */
   async #waitForIdleWorker(key: string): Promise<void> {
     const over = Promise.withResolvers<void>()
-    const one = { key, over: over.resolve }
-    this.#hoping.add(one)
+    const waiter = { key, over: over.resolve }
+    this.#idleWaiters.add(waiter)
     const clock = setTimeout(over.resolve, this.#growAfterMs)
     await over.promise
     clearTimeout(clock)
-    this.#hoping.delete(one)
+    this.#idleWaiters.delete(waiter)
     if (this.#closed) throw createWorkerPoolClosedFault()
   }
 
@@ -194,10 +194,10 @@ export class WorkerPool<Order, Answer> {
   }
 
   #wakeWaiting(key: string): void {
-    const those = [...this.#hoping].filter((one) => one.key === key)
+    const waiters = [...this.#idleWaiters].filter((waiter) => waiter.key === key)
     // Each free process receives the first order. If no process is free, the orders need new processes.
     const free = this.#countIdle(key)
-    for (const { over } of free > 0 || this.#isAnyBusy(key) ? those.slice(0, free) : those) over()
+    for (const { over } of free > 0 || this.#isAnyBusy(key) ? waiters.slice(0, free) : waiters) over()
   }
 
   #acquireWorker(key: string): PooledWorker<Order, Answer> {

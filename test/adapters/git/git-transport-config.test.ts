@@ -66,7 +66,7 @@ describe('the transport configuration', () => {
     ['the proxy', 'proxy.example:3128', 'for-proxy'],
     ['the server', 'github.com', 'for-server'],
     ['another host', 'elsewhere.example', 'for-server'],
-  ])('has a credential helper that answers for %s with the expected password', (_what, host, said) => {
+  ])('has a credential helper that answers for %s with the expected password', (_what, host, expected) => {
     const helper =
       buildGitTransportConfig(proxiedGitRemote, true, {}).findLast(
         ([name]) => name === 'credential.helper',
@@ -77,7 +77,7 @@ describe('the transport configuration', () => {
       input: asked,
       encoding: 'utf8',
     })
-    expect(ran.stdout.trim()).toBe(said)
+    expect(ran.stdout.trim()).toBe(expected)
     const stored = spawnSync('sh', ['-c', `${helper.slice(1)} store 3</dev/null 4</dev/null`], {
       input: asked,
       encoding: 'utf8',

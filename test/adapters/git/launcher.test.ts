@@ -94,8 +94,8 @@ test('programs run concurrently', async () => {
 })
 
 test('a killed launcher process rejects the running program, and the launcher works again', async () => {
-  const said = processLauncher.run(createShellProcessSpec('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
-  await expect(said).rejects.toThrow('has exited')
+  const outcome = processLauncher.run(createShellProcessSpec('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
+  await expect(outcome).rejects.toThrow('has exited')
   expect((await processLauncher.run(createShellProcessSpec('echo again'))).stdout.toString()).toBe('again\n')
 })
 

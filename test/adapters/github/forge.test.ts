@@ -163,7 +163,7 @@ test('the permissions of the App are read', async () => {
 })
 
 describe('whether a comment was edited (T29)', () => {
-  const asked = async (body: string, edit?: string) => {
+  const checkComment = async (body: string, edit?: string) => {
     const comment = github.comment(mockPull, 'bob', body)
     if (edit !== undefined) github.editComment(comment, `${body} `, edit)
     const snapshot = await githubForge.readSnapshot(getPullNumber())
@@ -171,8 +171,8 @@ describe('whether a comment was edited (T29)', () => {
     return githubForge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
   }
   test('is no until an account edits it, even its author', async () => {
-    expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
-    expect(await asked('/approve two', 'bob')).toEqual({ kind: 'edited' })
+    expect(await checkComment('/approve one')).toEqual({ kind: 'unedited' })
+    expect(await checkComment('/approve two', 'bob')).toEqual({ kind: 'edited' })
     expect(github.violations).toEqual([])
   })
   test('is yes after an edit within the second of its creation, which timestamps do not show', async () => {
@@ -193,16 +193,16 @@ describe('whether a comment was edited (T29)', () => {
     })
     const edits = ({ operation }: { operation?: string }) => operation === 'EditsOfComment'
     github.fail(edits, { status: 502 }, 1)
-    expect(await asked('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
+    expect(await checkComment('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
     github.fail(edits, { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } }, 1)
-    expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
+    expect(await checkComment('/approve four')).toMatchObject({ kind: 'unknown' })
     // GitHub returns null for a field that failed, and an error for its path.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
     ]
     const heal = github.fail('POST /graphql', { status: 200, body: { data: { node }, errors } }, 20)
-    expect(await asked('/approve five')).toMatchObject({ kind: 'unknown' })
+    expect(await checkComment('/approve five')).toMatchObject({ kind: 'unknown' })
     heal()
   })
 })
@@ -337,28 +337,28 @@ describe('the comment of catalog-bot', () => {
       })
       const other = await openPull('bob', title, { [`${title}.txt`]: 'x\n' })
       const pull = toPullNumber(other.number)
-      const text = (words: string) => `${commentMarker}\n${words}`
+      const text = (content: string) => `${commentMarker}\n${content}`
       return {
         pull,
         text,
         take: () => githubForge.perform({ kind: 'put-comment', pull, body: text('newer') }),
-        writeSlowly: (words: string, present?: ObservedBotComment) =>
-          slow.perform({ kind: 'put-comment', pull, body: text(words), ...(present && { present }) }),
-        said: () => other.comments.map(({ body }) => body),
+        writeSlowly: (content: string, present?: ObservedBotComment) =>
+          slow.perform({ kind: 'put-comment', pull, body: text(content), ...(present && { present }) }),
+        bodies: () => other.comments.map(({ body }) => body),
         present: { readAt: now },
       }
     }
 
     test('before its write, it edits the comment of the process that took over', async () => {
-      const { text, writeSlowly, take, said, present } = await openStalledScenario('before')
+      const { text, writeSlowly, take, bodies, present } = await openStalledScenario('before')
       await take()
       now += 15_000
       await writeSlowly('older', present)
-      expect(said()).toEqual([text('older')])
+      expect(bodies()).toEqual([text('older')])
     })
 
     test('during its write, only the first comment remains', async () => {
-      const { text, writeSlowly, take, said, present } = await openStalledScenario('while')
+      const { text, writeSlowly, take, bodies, present } = await openStalledScenario('while')
       await take()
       github.fail(
         ({ method, template }) => {
@@ -368,35 +368,35 @@ describe('the comment of catalog-bot', () => {
         { status: 502 },
       )
       const { updatedAt } = await writeSlowly('older', present)
-      expect(said()).toEqual([text('newer')])
+      expect(bodies()).toEqual([text('newer')])
       expect(updatedAt).toBeUndefined()
     })
 
     test('only briefly, it reads nothing again', async () => {
-      const { text, writeSlowly, said, present } = await openStalledScenario('moment')
+      const { text, writeSlowly, bodies, present } = await openStalledScenario('moment')
       now += 2000
       const since = github.requests.length
       await writeSlowly('it', present)
       expect(github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
-      expect(said()).toEqual([text('it')])
+      expect(bodies()).toEqual([text('it')])
     })
 
     test('and died, the next reader deletes the second comment', async () => {
-      const { pull: at, text, writeSlowly, take, said, present } = await openStalledScenario('died')
+      const { pull: at, text, writeSlowly, take, bodies, present } = await openStalledScenario('died')
       await take()
       await writeSlowly('second', present)
-      expect(said()).toHaveLength(2)
+      expect(bodies()).toHaveLength(2)
       let seen: BotCommentAndCheckRuns | undefined
-      await slow.readSnapshot(at, { onOwnReports: (told) => (seen = told) })
+      await slow.readSnapshot(at, { onOwnReports: (reports) => (seen = reports) })
       await writeSlowly('newer', seen)
-      expect(said()).toEqual([text('newer')])
+      expect(bodies()).toEqual([text('newer')])
     })
 
     test('and its comment was deleted, it creates a new one', async () => {
-      const { text, writeSlowly, said } = await openStalledScenario('gone')
+      const { text, writeSlowly, bodies } = await openStalledScenario('gone')
       const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
       await writeSlowly('new', { readAt: now, comment })
-      expect(said()).toEqual([text('new')])
+      expect(bodies()).toEqual([text('new')])
     })
   })
 
@@ -411,18 +411,18 @@ describe('the comment of catalog-bot', () => {
 
 describe('an issue of ours', () => {
   const marker = '<!-- catalog-bot:a-test -->'
-  const text = (words: string) => `${marker}\n${words}`
-  const open = async (words: string) => {
-    const { issue } = await githubForge.perform({ kind: 'open-issue', title: words, body: text(words) })
+  const text = (content: string) => `${marker}\n${content}`
+  const open = async (content: string) => {
+    const { issue } = await githubForge.perform({ kind: 'open-issue', title: content, body: text(content) })
     if (issue === undefined) throw new Error('no number')
     return issue
   }
-  const edit = (issue: number, words: string, state?: 'open' | 'closed') =>
+  const edit = (issue: number, content: string, state?: 'open' | 'closed') =>
     githubForge.perform({
       kind: 'edit-issue',
       issue,
-      title: words,
-      body: text(words),
+      title: content,
+      body: text(content),
       ...(state && { state }),
     })
 

@@ -33,7 +33,7 @@ const githubApp = new GitHubApp({
   throttle: false,
   clock: realTimeClock,
   log: pino({ level: 'silent' }),
-  onRemaining: (said) => remainingRateLimits.push(said),
+  onRemaining: (remaining) => remainingRateLimits.push(remaining),
 })
 afterAll(async () => {
   await mockGitHub.stop()

@@ -52,7 +52,7 @@ async function readPullInOneRequest({ number }: MockPull): Promise<{
   const before = github.requests.length
   let present: BotCommentAndCheckRuns | undefined
   const snapshot = await githubForge.readSnapshot(toPullNumber(number), {
-    onOwnReports: (told) => (present = told),
+    onOwnReports: (reports) => (present = reports),
   })
   return { snapshot, present, requests: github.requests.length - before }
 }

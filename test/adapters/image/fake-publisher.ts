@@ -41,7 +41,7 @@ export class FakeCatalogPublisher implements CatalogPublisher {
   /** The calls, in order, such as `push quay.io/org/catalog`. */
   readonly calls: string[] = []
   /** Runs before each call; throws an error to make the call fail. */
-  beforeCall: (asked: string) => void | Promise<void> = () => undefined
+  beforeCall: (call: string) => void | Promise<void> = () => undefined
   supportsDeletion = true
   readonly #built = new WeakMap<BuiltCatalogImage, StoredImage>()
 

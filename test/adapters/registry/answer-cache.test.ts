@@ -15,7 +15,7 @@ function createRequestRecordingRegistry(
   const requested: string[] = []
   const clock = createManualClock(0)
   return {
-    asked: requested,
+    requests: requested,
     clock,
     registry: {
       async resolve(reference: string) {
@@ -44,28 +44,28 @@ describe('answers are cached', () => {
     ['blocked never', 'q.io/a:1', { kind: 'blocked', reason: '' }, undefined],
   ]
   test.each(cases)('%s', async (_name, reference, answer, life) => {
-    const { registry, store, asked, clock } = createRequestRecordingRegistry(() => answer)
+    const { registry, store, requests, clock } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     expect(await cached.resolve(reference)).toEqual(answer)
     clock.advance((life ?? 1) - 1)
     expect(await cached.resolve(reference)).toEqual(answer)
-    expect(asked).toHaveLength(life === undefined ? 2 : 1)
+    expect(requests).toHaveLength(life === undefined ? 2 : 1)
     clock.advance(2)
     await cached.resolve(reference)
-    expect(asked).toHaveLength(life === undefined ? 3 : 2)
+    expect(requests).toHaveLength(life === undefined ? 3 : 2)
   })
   test('answers are cached separately for each credential, and with and without platforms', async () => {
-    const { registry, store, asked } = createRequestRecordingRegistry()
+    const { registry, store, requests } = createRequestRecordingRegistry()
     for (const [who, variant] of [
       ['one', ''],
       ['two', ''],
       ['one', 'platforms'],
     ] as const)
       await createCachedRegistry(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
   })
   test('many references require one request each, and no request the second time', async () => {
-    const { registry, store, asked } = createRequestRecordingRegistry()
+    const { registry, store, requests } = createRequestRecordingRegistry()
     const references = Array.from(
       { length: 500 },
       (_, n) => `q.io/a@sha256:${n.toString(16).padStart(64, '0')}`,
@@ -74,19 +74,19 @@ describe('answers are cached', () => {
       const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
       await Promise.all([...references, ...references].map((reference) => cached.resolve(reference)))
     }
-    expect(asked).toHaveLength(500)
+    expect(requests).toHaveLength(500)
   })
   test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sampleSha256Hex}`
     let answer: ImageLookupResult = successfulImageLookup
-    const { registry, store, asked } = createRequestRecordingRegistry(() => answer)
+    const { registry, store, requests } = createRequestRecordingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
     answer = { kind: 'missing', reason: 'gone' }
     expect(await cached.resolve(reference)).toEqual(successfulImageLookup)
     expect(await cached.refresh(reference)).toEqual(answer)
     expect(await cached.resolve(reference)).toEqual(answer)
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
   test('an inconclusive refresh keeps the cached answer', async () => {
     let answer: ImageLookupResult = successfulImageLookup
@@ -98,21 +98,21 @@ describe('answers are cached', () => {
     expect(await cached.resolve('q.io/a:1')).toEqual(successfulImageLookup)
   })
   test('concurrent lookups of the same reference share one request', async () => {
-    const { registry, store, asked } = createRequestRecordingRegistry()
+    const { registry, store, requests } = createRequestRecordingRegistry()
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await Promise.all(Array.from({ length: 10 }, () => cached.resolve('q.io/a:1')))
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 })
 
 test('a budget limits hosts and references, and repeated references are free', async () => {
-  const { registry, asked } = createRequestRecordingRegistry()
+  const { registry, requests } = createRequestRecordingRegistry()
   const limited = limitRegistryQueries(registry, { hosts: 2, references: 3 })
   const kinds = []
   for (const reference of ['a.io/x:1', 'b.io/x:1', 'c.io/x:1', 'a.io/x:2', 'a.io/x:3', 'a.io/x:1'])
     kinds.push((await limited.resolve(reference)).kind)
   expect(kinds).toEqual(['ok', 'ok', 'unknown', 'ok', 'unknown', 'ok'])
-  expect(asked).toHaveLength(4)
+  expect(requests).toHaveLength(4)
 })
 
 describe('a scan', () => {
@@ -125,9 +125,9 @@ describe('a scan', () => {
         : successfulImageLookup
 
   test('requests each reference once, alternates hosts, and summarizes by registry', async () => {
-    const { registry, asked, clock } = createRequestRecordingRegistry(answerReference)
+    const { registry, requests, clock } = createRequestRecordingRegistry(answerReference)
     const report = await scanImages(registry, references, { clock, concurrency: 1 })
-    expect(asked).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
+    expect(requests).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
     expect(report.complete).toBe(true)
     expect(report.registries).toEqual([
       { host: 'a.io', total: 3, byKind: { ok: 3 } },
@@ -151,7 +151,7 @@ describe('a scan', () => {
     expect([report.complete, written.size]).toEqual([false, 3])
     const second = createRequestRecordingRegistry(answerReference)
     const rest = await scanImages(second.registry, references, { clock: second.clock, earlier: written })
-    expect(second.asked.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
+    expect(second.requests.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
     expect([rest.complete, rest.answers.size]).toEqual([true, 5])
   })
   test('reports its progress, its rate, and the remaining time', async () => {

@@ -22,7 +22,7 @@ export function createFakeGitRepository(before: FileTree, after: FileTree) {
       .sort((a, b) => (a.path < b.path ? -1 : 1))
   const treeOf = (tree: string) => entries(tree === base ? before : after)
   return {
-    asked: calls,
+    calls: calls,
     paths: [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((path) => before[path] !== after[path])
       .map((path): TouchedPath => ({ path, role: classifyPath(path, emptyRepositoryLayout) })),

@@ -17,13 +17,13 @@ import {
 } from './bundle-trees.ts'
 
 async function validateTestBundleDirectories(before: FileTree, after: FileTree, config = defaultConfig) {
-  const { asked, paths, read } = createFakeGitRepository(before, after)
+  const { calls, paths, read } = createFakeGitRepository(before, after)
   const loader = { cache: noopCache, load: async () => undefined }
   const bundleDirectories = await readBundleDirectories(
     { paths },
     { repository: read, loader, layout: emptyRepositoryLayout, base, result },
   )
-  return { asked, bundleDirectories, findings: validateBundleDirectories({ bundleDirectories, config }) }
+  return { calls, bundleDirectories, findings: validateBundleDirectories({ bundleDirectories, config }) }
 }
 
 describe('a bundle directory', () => {
@@ -36,12 +36,12 @@ describe('a bundle directory', () => {
 
   test('is read without the rest of the repository, and costs nothing the second time', async () => {
     const added = { ...large, ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
-    const { asked, findings } = await validateTestBundleDirectories(large, added)
+    const { calls, findings } = await validateTestBundleDirectories(large, added)
     expect(findings).toEqual([])
-    expect([...new Set(asked.lists)]).toEqual(['operators/foo'])
-    expect(asked.reads.filter((path) => path.includes('large') || path.includes('bar'))).toEqual([])
+    expect([...new Set(calls.lists)]).toEqual(['operators/foo'])
+    expect(calls.reads.filter((path) => path.includes('large') || path.includes('bar'))).toEqual([])
     const again = await validateTestBundleDirectories(large, added)
-    expect(again.asked.reads).toEqual(['operators/foo/ci.yaml'])
+    expect(again.calls.reads).toEqual(['operators/foo/ci.yaml'])
     expect(again.findings).toEqual(findings)
   })
 

@@ -103,13 +103,13 @@ test('a pull request with an ambiguous CODEOWNERS file is not merged for any lis
     for (const owners of ['* @ann\v@bob\n', '* @bob\n/operators/mine/\u00a0@ann\n', '\ufeff* @ann\n']) {
       const base = { CODEOWNERS: owners, 'operators/mine/notes.md': '1\n' }
       for (const author of ['ann', 'bob']) {
-        const judged = await scenario.evaluatePull(
+        const result = await scenario.evaluatePull(
           base,
           { ...base, 'operators/mine/notes.md': '2\n' },
           { author },
         )
-        expect(judged.rules).toContain('owner-source-broken')
-        expect(judged.verdict.kind).not.toBe('merge')
+        expect(result.rules).toContain('owner-source-broken')
+        expect(result.verdict.kind).not.toBe('merge')
       }
     }
   } finally {

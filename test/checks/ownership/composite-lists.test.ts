@@ -45,11 +45,11 @@ const listChangedPathRoles = ({ input }: OwnershipEvaluation) =>
 
 describe('an owner', () => {
   test('can update the reference of their package alone', async () => {
-    const judged = await evaluateList(changedMineList)
-    expect(judged.outcome.findings).toEqual([])
-    expect(judged.verdict.kind).toBe('merge')
-    expect(listChangedPathRoles(judged)).toEqual(['references'])
-    expect(judged.input.change.references).toMatchObject([
+    const result = await evaluateList(changedMineList)
+    expect(result.outcome.findings).toEqual([])
+    expect(result.verdict.kind).toBe('merge')
+    expect(listChangedPathRoles(result)).toEqual(['references'])
+    expect(result.input.change.references).toMatchObject([
       {
         reference: formatImage('3'),
         at: { file: listPath, line: 4, column: 12 },
@@ -57,7 +57,7 @@ describe('an owner', () => {
         role: 'listed',
       },
     ])
-    expect(formatDescriptionLinesAsText(describePullRequestChangeAsLines(judged.input.change))).toEqual([
+    expect(formatDescriptionLinesAsText(describePullRequestChangeAsLines(result.input.change))).toEqual([
       `composite file ${listPath}:`,
       `  reference mine: ${formatImage('1')} → ${formatImage('3')}`,
     ])
@@ -81,20 +81,20 @@ describe('an owner', () => {
       ],
     ] as const) {
       const { [listPath]: _, ...rest } = baseFiles
-      const judged = await scenario.evaluatePull(
+      const result = await scenario.evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
         { author: 'alice' },
       )
-      expect([file, judged.verdict.kind, listFindings(judged)]).toEqual([file, 'merge', []])
+      expect([file, result.verdict.kind, listFindings(result)]).toEqual([file, 'merge', []])
     }
   })
 
   test('of another reference must approve only that reference', async () => {
-    const judged = await evaluateList(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))
-    expect(listFindings(judged)).toEqual([['not-owner', 'victim']])
-    expect(judged.outcome.findings[0]?.at).toEqual({ file: listPath, line: 5, column: 11 })
-    expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
+    const result = await evaluateList(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))
+    expect(listFindings(result)).toEqual([['not-owner', 'victim']])
+    expect(result.outcome.findings[0]?.at).toEqual({ file: listPath, line: 5, column: 11 })
+    expect(result.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
@@ -103,10 +103,10 @@ describe('an owner', () => {
       { ...baseFiles, [listPath]: formatList(formatEntry('mine', '3'), formatEntry('victim', '4')) },
       [from],
     )
-    const judge = (login: string) =>
+    const evaluate = (login: string) =>
       scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
-    expect((await judge('vera')).verdict.kind).toBe('merge')
-    expect((await judge('mallory')).verdict.kind).toBe('wait')
+    expect((await evaluate('vera')).verdict.kind).toBe('merge')
+    expect((await evaluate('mallory')).verdict.kind).toBe('wait')
   })
 
   test('needs a maintainer to add or remove any reference', async () => {
@@ -128,16 +128,16 @@ describe('the configuration of a list', () => {
       '.github/catalog-bot.yml':
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
     }
-    const judge = (list: string) =>
+    const evaluate = (list: string) =>
       scenario.evaluatePull(
         { ...baseFiles, ...config },
         { ...baseFiles, ...config, [listPath]: list },
         { author: 'alice' },
       )
-    expect((await judge(formatList(victimEntry))).verdict.kind).toBe('merge')
-    expect((await judge(formatList(mineEntry))).verdict.kind).toBe('wait')
-    expect(listFindings(await judge(changedMineList))).toEqual([['consent-missing', 'mine']])
-    expect((await judge(formatList(mineEntry, victimEntry, formatEntry('other', '5')))).verdict.kind).toBe(
+    expect((await evaluate(formatList(victimEntry))).verdict.kind).toBe('merge')
+    expect((await evaluate(formatList(mineEntry))).verdict.kind).toBe('wait')
+    expect(listFindings(await evaluate(changedMineList))).toEqual([['consent-missing', 'mine']])
+    expect((await evaluate(formatList(mineEntry, victimEntry, formatEntry('other', '5')))).verdict.kind).toBe(
       'wait',
     )
   })
@@ -145,14 +145,14 @@ describe('the configuration of a list', () => {
   test('can define the owners of a reference without a package', async () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
     const from = formatList(mineEntry, victimEntry, formatEntry('lonely', '6'))
-    const judge = (author: string) =>
+    const evaluate = (author: string) =>
       scenario.evaluatePull(
         { ...baseFiles, ...config, [listPath]: from },
         { ...baseFiles, ...config, [listPath]: from.replace(formatImage('6'), formatImage('7')) },
         { author },
       )
-    expect((await judge('nina')).verdict.kind).toBe('merge')
-    expect((await judge('alice')).verdict.kind).toBe('wait')
+    expect((await evaluate('nina')).verdict.kind).toBe('merge')
+    expect((await evaluate('alice')).verdict.kind).toBe('wait')
     const orphan = formatList(mineEntry, victimEntry, formatEntry('orphan', '6'))
     const changed = await evaluateList(orphan.replace(formatImage('6'), formatImage('7')), 'alice', orphan)
     expect(changed.verdict.kind).toBe('wait')
@@ -179,9 +179,9 @@ test('a package in a directory with another name is owned by the owners of its d
 
 describe('T11: an owner of one entry', () => {
   const expectRejected = async (list: string, from = baseList) => {
-    const judged = await evaluateList(list, 'alice', from)
-    expect(judged.verdict.kind).not.toBe('merge')
-    return judged
+    const result = await evaluateList(list, 'alice', from)
+    expect(result.verdict.kind).not.toBe('merge')
+    return result
   }
 
   test.each([
@@ -277,9 +277,9 @@ describe('T11: an owner of one entry', () => {
     ['an empty list', 'name: community\nreferences: []\n'],
     ['something that is not YAML', 'references: [\n'],
   ])('cannot hide a change with %s, which makes the file infrastructure', async (_, list) => {
-    const judged = await expectRejected(list)
-    expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
-    expect(judged.rules).toEqual(['outside-packages'])
+    const result = await expectRejected(list)
+    expect(listChangedPathRoles(result)).toEqual(['infrastructure'])
+    expect(result.rules).toEqual(['outside-packages'])
     expect((await evaluateList(list, 'maria')).verdict.kind).not.toBe('merge')
   })
 
@@ -301,18 +301,18 @@ describe('T11: an owner of one entry', () => {
     })
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': baseList }
-    const judged = await scenario.evaluatePull(
+    const result = await scenario.evaluatePull(
       { ...baseFiles, ...hidden },
       { ...baseFiles, '.github/catalog.yaml': changedMineList },
       { author: 'alice' },
     )
-    expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
+    expect(listChangedPathRoles(result)).toEqual(['infrastructure'])
   })
 
   test('cannot add a name that looks like another entry', async () => {
     const from = formatList(mineEntry, victimEntry, formatEntry('illusion', '6'))
-    const judged = await evaluateList(from + formatEntry('il1usion', '7'), 'maria', from)
-    expect(judged.rules).toContain('confusable-name')
+    const result = await evaluateList(from + formatEntry('il1usion', '7'), 'maria', from)
+    expect(result.rules).toContain('confusable-name')
   })
 })
 
@@ -336,11 +336,11 @@ test('an approval that is carried over covers the entire list, so a later change
     config: 'd',
     covers: coverage(seen.input),
   }
-  const judge = (list: string) =>
+  const evaluate = (list: string) =>
     scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
-  expect((await judge(formatList(mineEntry, formatEntry('victim', '4')))).verdict.kind).toBe('merge')
-  expect((await judge(formatList(mineEntry, formatEntry('victim', '5')))).verdict.kind).toBe('wait')
-  expect((await judge(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))).verdict.kind).toBe(
-    'wait',
-  )
+  expect((await evaluate(formatList(mineEntry, formatEntry('victim', '4')))).verdict.kind).toBe('merge')
+  expect((await evaluate(formatList(mineEntry, formatEntry('victim', '5')))).verdict.kind).toBe('wait')
+  expect(
+    (await evaluate(formatList(formatEntry('mine', '3'), formatEntry('victim', '4')))).verdict.kind,
+  ).toBe('wait')
 })

@@ -30,10 +30,10 @@ function recordGitRepositoryCalls(repository: GitRepository) {
   }
   const counted: GitRepository = {
     ...repository,
-    list: (...words) => (calls.list.push(words.join(' ')), repository.list(...words)),
-    diff: (...words) => (calls.diff.push(words.join(' ')), repository.diff(...words)),
-    entry: (...words) => (calls.entry.push(words.join(' ')), repository.entry(...words)),
-    read: (...words) => (calls.read.push(words[0]), repository.read(...words)),
+    list: (...args) => (calls.list.push(args.join(' ')), repository.list(...args)),
+    diff: (...args) => (calls.diff.push(args.join(' ')), repository.diff(...args)),
+    entry: (...args) => (calls.entry.push(args.join(' ')), repository.entry(...args)),
+    read: (...args) => (calls.read.push(args[0]), repository.read(...args)),
   }
   return { counted, asked: calls }
 }

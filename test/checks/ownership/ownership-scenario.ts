@@ -256,11 +256,11 @@ export class OwnershipScenario {
     const covers = getApprovalCoverageOfChange(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
     const reviewed = createApprovalsFromReviews(snapshot, epoch ?? 0, new Map(), agreed)
-    const judged = evaluateOwnershipInput(
+    const result = evaluateOwnershipInput(
       { ...input, approvals: [...reviewed, ...approvals.map((each) => ({ covers, ...each }))] },
       this.fakeAccounts,
     )
-    return { ...judged, verdict: this.#decide(snapshot, config, merge, paths.length, judged.outcome) }
+    return { ...result, verdict: this.#decide(snapshot, config, merge, paths.length, result.outcome) }
   }
 
   #decide(

@@ -196,13 +196,13 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
   jest.setTimeout(180_000)
 
   test('lets every owner update their package alone, even if directory and package names differ', () => {
-    let judged = 0
+    let checked = 0
     const rejectedUpdates: string[] = []
     for (const [directory, people] of owners) {
       for (const owner of people) {
         const accounts = new FakeGitHubAccounts()
         const { outcome } = evaluateOwnershipInput(by(owner, accounts, update(directory)), accounts)
-        judged += 1
+        checked += 1
         if (outcome.findings.length + outcome.waiting.length + outcome.unanswered.length > 0)
           rejectedUpdates.push(
             `${directory} by ${owner}: ${outcome.findings[0]?.what ?? outcome.waiting[0]?.what}`,
@@ -210,7 +210,7 @@ describeIfCommunityOperatorsExist('the real catalog repository', () => {
       }
     }
     expect(rejectedUpdates).toEqual([])
-    expect(judged).toBe(827)
+    expect(checked).toBe(827)
   })
 
   test('makes any other author wait for the owners of the package, or for maintainers if it has none', () => {

@@ -115,17 +115,17 @@ test('an author without ownership waits for an owner, and the result lists the o
 
 test("T01: rename theft: moving the victim's file to the author's directory needs the consent of the victim", async () => {
   const stolen = { 'operators/victim/csv.yaml': createNumberedLines('csv', 60) }
-  const judged = await scenario.evaluatePull(
+  const result = await scenario.evaluatePull(
     { ...baseFiles, ...stolen },
     { ...baseFiles, 'operators/mine/csv.yaml': createNumberedLines('csv', 60) },
     byAlice,
   )
-  expect(judged.verdict.kind).toBe('wait')
-  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+  expect(result.verdict.kind).toBe('wait')
+  expect(result.input.change.paths.map(({ path }) => path)).toEqual([
     'operators/mine/csv.yaml',
     'operators/victim/csv.yaml',
   ])
-  expect(judged.outcome.findings).toMatchObject([
+  expect(result.outcome.findings).toMatchObject([
     { rule: 'not-owner', data: { path: 'operators/victim/csv.yaml', owners: ['vera'] } },
   ])
 })
@@ -145,10 +145,10 @@ describe('T02: long lists', () => {
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await scenario.evaluatePull(first, head, byAlice)
-      expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
-      expect(judged.verdict.kind).toBe('wait')
-      expect(listPackagesWithFindings(judged)).toEqual(['kim'])
+      const result = await scenario.evaluatePull(first, head, byAlice)
+      expect(result.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
+      expect(result.verdict.kind).toBe('wait')
+      expect(listPackagesWithFindings(result)).toEqual(['kim'])
     },
     60_000,
   )
@@ -163,13 +163,13 @@ test.each([
   '"a\\tb" => b\n',
 ])('T03: content that looks like a diff: %j in a file hides nothing', async (lines) => {
   const notes = { 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
-  const judged = await evaluateChange({ ...authorPackageChanges, ...notes })
-  expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
+  const result = await evaluateChange({ ...authorPackageChanges, ...notes })
+  expect(result.input.change.paths.map(({ path }) => path)).toEqual([
     getCatalogPath('mine'),
     'operators/mine/notes.md',
     'operators/victim/notes.md',
   ])
-  expect(listPackagesWithFindings(judged)).toEqual(['victim'])
+  expect(listPackagesWithFindings(result)).toEqual(['victim'])
 })
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
@@ -186,9 +186,9 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       for (let at = 0; at < count; at += 1)
         head = origin.commit({ ...granted, [`operators/victim/${at}.md`]: 'x\n' }, [head])
       head = origin.commit(attack, [head])
-      const judged = await scenario.evaluate(root, head, { author: 'mallory' })
-      expect(judged.verdict.kind).toBe('wait')
-      expect(judged.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
+      const result = await scenario.evaluate(root, head, { author: 'mallory' })
+      expect(result.verdict.kind).toBe('wait')
+      expect(result.outcome.findings[0]?.data).toMatchObject({ owners: ['vera'] })
     },
     60_000,
   )
@@ -208,9 +208,9 @@ describe('T04: owners come from the tip of the base branch, for any history of t
       { ...attack, [getCiYamlPath('victim')]: createReviewersYaml('vera', 'mallory') },
       [root, side],
     )
-    const judged = await scenario.evaluate(root, head, { author: 'mallory' })
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
+    const result = await scenario.evaluate(root, head, { author: 'mallory' })
+    expect(result.verdict.kind).toBe('wait')
+    expect(result.rules).toEqual(['not-owner', 'owner-file-change'])
   })
   test('an unrelated history', async () => {
     const root = origin.commit(baseFiles)
@@ -307,9 +307,9 @@ describe('T05: authors cannot grant ownership to themselves', () => {
   })
   test('the id of a new owner must be the id of their login, because a comment shows only the login', async () => {
     const { id } = scenario.fakeAccounts.person('nina')
-    const judge = async (name: string) => (await evaluateChange(owners(name), { author: 'maria' })).rules
-    expect(await judge(`nina:${id}`)).toEqual([])
-    expect(await judge(`nina:${id + 1}`)).toEqual(['owner-unknown'])
+    const evaluate = async (name: string) => (await evaluateChange(owners(name), { author: 'maria' })).rules
+    expect(await evaluate(`nina:${id}`)).toEqual([])
+    expect(await evaluate(`nina:${id + 1}`)).toEqual(['owner-unknown'])
   })
   test('an owner who was renamed, or who shares ownership with an App, cannot remove the last other owner', async () => {
     const renamed = `old-alice:${scenario.fakeAccounts.person('alice').id}`
@@ -330,16 +330,16 @@ describe('T06: new packages and confusable names', () => {
   test('a new package and its first owner need a maintainer', async () => {
     const from = origin.commit(baseFiles)
     const head = origin.commit(fresh('brand-new'), [from])
-    const judge = (...reviews: string[]) =>
+    const evaluate = (...reviews: string[]) =>
       scenario.evaluate(from, head, {
         author: 'mallory',
         reviews: reviews.map((login) => scenario.createReview(login, head)),
       })
-    const alone = await judge()
+    const alone = await evaluate()
     expect(alone.verdict.kind).toBe('wait')
     expect(alone.rules).toEqual(['new-package'])
-    expect((await judge('vera', 'alice')).verdict.kind).toBe('wait')
-    expect((await judge('maria')).verdict.kind).toBe('merge')
+    expect((await evaluate('vera', 'alice')).verdict.kind).toBe('wait')
+    expect((await evaluate('maria')).verdict.kind).toBe('merge')
   })
   test.each([
     'Victim',
@@ -476,13 +476,13 @@ describe('T09: files that change what other people see', () => {
   })
   test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
-    const judged = await scenario.evaluatePull(
+    const result = await scenario.evaluatePull(
       { ...baseFiles, ...attributes },
       { ...updatedFiles, ...attributes },
       byAlice,
     )
-    expect(judged.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
-    expect(judged.verdict.kind).toBe('merge')
+    expect(result.input.change.paths.map(({ path }) => path)).toEqual([getCatalogPath('mine')])
+    expect(result.verdict.kind).toBe('merge')
   })
 })
 
@@ -531,12 +531,12 @@ describe('T11: both content and location decide', () => {
     ['a package', `---\nschema: olm.package\nname: victim\ndefaultChannel: evil\n`],
     ['any other blob', `---\nschema: custom.note\nname: n\npackage: victim\n`],
   ])("%s of another package in the author's file is rejected", async (_, blob) => {
-    const judged = await evaluateChange({ [getCatalogPath('mine')]: mine + blob })
-    expect(judged.verdict.kind).toBe('blocked')
+    const result = await evaluateChange({ [getCatalogPath('mine')]: mine + blob })
+    expect(result.verdict.kind).toBe('blocked')
     expect(
-      judged.outcome.findings.find(({ rule }) => rule === 'package-content-mismatch')?.data,
+      result.outcome.findings.find(({ rule }) => rule === 'package-content-mismatch')?.data,
     ).toMatchObject({ package: 'victim', home: 'victim' })
-    expect(judged.outcome.findings.find(({ rule }) => rule === 'not-owner')?.data).toMatchObject({
+    expect(result.outcome.findings.find(({ rule }) => rule === 'not-owner')?.data).toMatchObject({
       package: 'victim',
     })
   })
@@ -546,9 +546,9 @@ describe('T11: both content and location decide', () => {
       [getCatalogPath('mine')]:
         `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await scenario.evaluatePull(split, baseFiles, byAlice)
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
+    const result = await scenario.evaluatePull(split, baseFiles, byAlice)
+    expect(result.verdict.kind).toBe('wait')
+    expect(result.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
   test("a bundle with the name of another package's bundle is rejected", async () => {
     const taken = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
@@ -579,13 +579,13 @@ describe('T11: both content and location decide', () => {
     }
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
-    const judged = await scenario.evaluatePull(
+    const result = await scenario.evaluatePull(
       { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
       baseFiles,
       byAlice,
     )
-    expect(judged.verdict.kind).toBe('wait')
-    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
+    expect(result.verdict.kind).toBe('wait')
+    expect(listPackagesWithFindings(result)).toEqual(['victim'])
   })
 })
 
@@ -626,11 +626,11 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const tip = origin.commit({ ...baseFiles, 'operators/victim/x.yaml': createNumberedLines('line', 100) }, [
       root,
     ])
-    const judged = await scenario.evaluate(tip, head, byAlice)
+    const result = await scenario.evaluate(tip, head, byAlice)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
-    expect(judged.verdict.kind).not.toBe('merge')
-    if (judged.verdict.kind === 'wait')
-      expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/victim/x.yaml'])
+    expect(result.verdict.kind).not.toBe('merge')
+    if (result.verdict.kind === 'wait')
+      expect(result.input.change.paths.map(({ path }) => path)).toEqual(['operators/victim/x.yaml'])
   })
   test('a new file in a directory that the base has renamed', async () => {
     const files = (directory: string): OriginFiles =>
@@ -642,11 +642,11 @@ describe('T14: what is merged is not what the pull request shows', () => {
       root,
     ])
     const tip = origin.commit({ ...baseFiles, ...files('victim') }, [root])
-    const judged = await scenario.evaluate(tip, head, byAlice)
+    const result = await scenario.evaluate(tip, head, byAlice)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
-    if (judged.verdict.kind === 'merge')
-      expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
-    else expect(['blocked', 'wait']).toContain(judged.verdict.kind)
+    if (result.verdict.kind === 'merge')
+      expect(result.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
+    else expect(['blocked', 'wait']).toContain(result.verdict.kind)
   })
   test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
@@ -670,9 +670,9 @@ describe('T15: changes inside merge commits', () => {
     const own = origin.commit(updatedFiles, [root])
     const tip = origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
     const evil = origin.commit({ ...updatedFiles, 'operators/victim/notes.md': 'evil\n' }, [own, tip])
-    const judged = await scenario.evaluate(tip, evil, byAlice)
-    expect(judged.verdict.kind).toBe('wait')
-    expect(listPackagesWithFindings(judged)).toEqual(['victim'])
+    const result = await scenario.evaluate(tip, evil, byAlice)
+    expect(result.verdict.kind).toBe('wait')
+    expect(listPackagesWithFindings(result)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
     const root = origin.commit(baseFiles)
@@ -690,27 +690,27 @@ describe('T15: changes inside merge commits', () => {
     ] as const) {
       const root = origin.commit({ ...baseFiles, ...extra })
       const first = origin.commit({ ...updatedFiles, ...extra }, [root])
-      const said = await scenario.evaluate(root, first, {
+      const earlier = await scenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
         reviews: [scenario.createReview('alan', first)],
       })
-      expect(said.verdict.kind).toBe('merge')
+      expect(earlier.verdict.kind).toBe('merge')
       const { getApprovalCoverageOfChange: coverage } =
         await import('../../../src/checks/ownership/ownership-context.ts')
-      const approvals = said.input.approvals.map((approval) => ({
+      const approvals = earlier.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',
-        covers: coverage(said.input),
+        covers: coverage(earlier.input),
       }))
       const same = origin.commit({ ...updatedFiles, ...extra }, [first])
-      const judge = (head: typeof same, more = {}) =>
+      const evaluate = (head: typeof same, more = {}) =>
         scenario.evaluate(root, head, { author: 'mallory', approvals, epoch: 1, configDigest: 'c', ...more })
-      expect((await judge(same)).verdict.kind).toBe(expected)
+      expect((await evaluate(same)).verdict.kind).toBe(expected)
       const other = origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [first])
-      expect((await judge(other)).verdict.kind).toBe('wait')
-      expect((await judge(same, { configDigest: 'd' })).verdict.kind).toBe('wait')
-      expect((await judge(same, { snapshot: { baseRef: 'release' } })).verdict.kind).toBe('wait')
+      expect((await evaluate(other)).verdict.kind).toBe('wait')
+      expect((await evaluate(same, { configDigest: 'd' })).verdict.kind).toBe('wait')
+      expect((await evaluate(same, { snapshot: { baseRef: 'release' } })).verdict.kind).toBe('wait')
     }
   })
 })
@@ -732,12 +732,12 @@ test('T17: stacked pull requests wait for the one below them', async () => {
 test('T18: another base branch: an approval for one branch does not count for another', async () => {
   const from = origin.commit(baseFiles)
   const head = origin.commit(updatedFiles, [from])
-  const said = await scenario.evaluate(from, head, {
+  const earlier = await scenario.evaluate(from, head, {
     author: 'mallory',
     reviews: [scenario.createReview('alan', head)],
   })
-  expect(said.verdict.kind).toBe('merge')
-  const { approvals } = said.input
+  expect(earlier.verdict.kind).toBe('merge')
+  const { approvals } = earlier.input
   const retargeted = { author: 'mallory', approvals, snapshot: { baseRef: 'release' } }
   expect(await scenario.decide(from, head, retargeted)).toBe('wait')
   expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')

@@ -110,13 +110,13 @@ describe('T23: Apps as authors', () => {
   beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
     const { from, head } = createPullCommits(listed)
-    const judge = (snapshot: Partial<PullSnapshot>) => scenario.decide(from, head, { author: bot, snapshot })
-    expect(await judge(ours)).toBe('merge')
-    expect(await judge({ headRepository: { owner: 'mallory', name: 'catalog' } })).toBe('wait')
-    expect(await judge({ headRepository: null })).toBe('wait')
-    expect(await judge({ ...ours, pusher: scenario.fakeAccounts.person('mallory') })).toBe('wait')
-    expect(await judge({ ...ours, pusher: null })).toBe('wait')
-    expect(await judge({ ...ours, pusher: bot })).toBe('merge')
+    const decide = (snapshot: Partial<PullSnapshot>) => scenario.decide(from, head, { author: bot, snapshot })
+    expect(await decide(ours)).toBe('merge')
+    expect(await decide({ headRepository: { owner: 'mallory', name: 'catalog' } })).toBe('wait')
+    expect(await decide({ headRepository: null })).toBe('wait')
+    expect(await decide({ ...ours, pusher: scenario.fakeAccounts.person('mallory') })).toBe('wait')
+    expect(await decide({ ...ours, pusher: null })).toBe('wait')
+    expect(await decide({ ...ours, pusher: bot })).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
     const { from, head } = createPullCommits(listed)
@@ -158,7 +158,7 @@ describe('T23: Apps as authors', () => {
 })
 
 describe("T24: a push by another person to an owner's pull request", () => {
-  const judge = async (
+  const decide = async (
     pusher: GitHubAccount | null,
     reviews: (head: CommitSha) => PullReview[] = () => [],
   ) => {
@@ -166,9 +166,9 @@ describe("T24: a push by another person to an owner's pull request", () => {
     return scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
   }
   test('the author, other owners, and maintainers can push', async () => {
-    expect((await judge(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
-    expect((await judge(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
-    expect((await judge(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
+    expect((await decide(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
+    expect((await decide(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
+    expect((await decide(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
   })
   test('a push by a person without ownership or by an unknown person waits for a confirmation', async () => {
     for (const pusher of [
@@ -176,18 +176,20 @@ describe("T24: a push by another person to an owner's pull request", () => {
       scenario.fakeAccounts.person('vera'),
       null,
     ]) {
-      const { verdict, rules } = await judge(pusher)
+      const { verdict, rules } = await decide(pusher)
       expect(verdict.kind).toBe('wait')
       expect(rules).toEqual(['foreign-push'])
     }
   })
   test('an owner or a maintainer can confirm by review, but other people cannot', async () => {
     const mallory = scenario.fakeAccounts.person('mallory')
-    expect((await judge(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe('merge')
-    expect((await judge(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
+    expect((await decide(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe(
       'merge',
     )
-    expect((await judge(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
+    expect((await decide(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
+      'merge',
+    )
+    expect((await decide(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
   })
   test('the author can confirm by command, only for this head', async () => {
     const { from, head } = createPullCommits()
@@ -208,9 +210,9 @@ describe('T25: renamed and reused logins', () => {
   test('a reused login of an owner does not grant ownership, so the package needs a maintainer', async () => {
     const accounts = new Map([['alice', toUserId(1)]])
     const { from, head } = createPullCommits()
-    const judged = await scenario.evaluate(from, head, { author: 'alice', accounts })
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.rules).toContain('owner-login-reused')
+    const result = await scenario.evaluate(from, head, { author: 'alice', accounts })
+    expect(result.verdict.kind).toBe('wait')
+    expect(result.rules).toContain('owner-login-reused')
     const reviews = [scenario.createReview('alan', head)]
     expect(await scenario.decide(from, head, { author: 'alice', accounts, reviews })).toBe('wait')
     const maintained = [scenario.createReview('maria', head)]
@@ -226,9 +228,9 @@ describe('T25: renamed and reused logins', () => {
     const renamed = { ...alice, login: 'alice-renamed' }
     expect(await scenario.decide(from, head, { author: renamed })).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
-    const judged = await scenario.evaluate(from, head, { author: usurper })
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.rules).toContain('owner-login-reused')
+    const result = await scenario.evaluate(from, head, { author: usurper })
+    expect(result.verdict.kind).toBe('wait')
+    expect(result.rules).toContain('owner-login-reused')
   })
   test('a login that is now another account or does not exist does not grant ownership', async () => {
     const { from, head } = createPullCommits()
@@ -264,9 +266,9 @@ describe('T26: inexact comparison', () => {
     'reviewers: !!set {alice}\n',
     'reviewers: [alice\n',
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
-    const odd = { ...baseFiles, [getCiYamlPath('mine')]: text }
+    const changed = { ...baseFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
-      const { from, head } = createPullCommits(odd)
+      const { from, head } = createPullCommits(changed)
       const { verdict, rules } = await scenario.evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
@@ -280,14 +282,14 @@ describe('T27: unknown is not an approval', () => {
     '.github/catalog-bot.yml':
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
-  const judge = async (files: OriginFiles = teams, author = 'alice') => {
+  const decide = async (files: OriginFiles = teams, author = 'alice') => {
     const { from, head } = createPullCommits(files)
     return scenario.evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
     scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([scenario.fakeAccounts.person('alice').id]))
-    expect((await judge()).verdict.kind).toBe('merge')
-    expect((await judge(teams, 'mallory')).verdict.kind).toBe('wait')
+    expect((await decide()).verdict.kind).toBe('merge')
+    expect((await decide(teams, 'mallory')).verdict.kind).toBe('wait')
   })
   test.each(['team-member', 'role', 'user'] as const)(
     'without an answer about "%s", the verdict is unknown',
@@ -295,14 +297,14 @@ describe('T27: unknown is not an approval', () => {
       const files = kind === 'user' ? baseFiles : teams
       scenario.fakeAccounts.fails = (question) =>
         question.kind === kind ? createInconclusiveLookupResult('GitHub answered 403') : undefined
-      const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
+      const { verdict, outcome } = await decide(files, kind === 'role' ? 'mallory' : 'alice')
       expect(verdict.kind).toBe('unknown')
       expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
     },
   )
   test('without any answer, the verdict is unknown and there are no findings', async () => {
     scenario.fakeAccounts.fails = () => createInconclusiveLookupResult()
-    const { verdict, outcome } = await judge()
+    const { verdict, outcome } = await decide()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
@@ -316,12 +318,12 @@ describe('T27: unknown is not an approval', () => {
   test('a broken alias file does not make an alias a login', async () => {
     const owners = { ...teams, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mine-team]\n' }
     const good = { ...owners, OWNERS_ALIASES: 'aliases:\n  mine-team: [alice]\n' }
-    expect((await judge(good)).verdict.kind).toBe('merge')
-    expect((await judge(good, 'mine-team')).verdict.kind).toBe('wait')
+    expect((await decide(good)).verdict.kind).toBe('merge')
+    expect((await decide(good, 'mine-team')).verdict.kind).toBe('wait')
     for (const text of ['aliases:\n  mine-team: alice\n', 'aliases: [\n', 'mine-team: [alice]\n']) {
       const broken = { ...owners, OWNERS_ALIASES: text }
       for (const squatter of ['mine-team', 'alice']) {
-        const { verdict, rules } = await judge(broken, squatter)
+        const { verdict, rules } = await decide(broken, squatter)
         expect(verdict.kind).toBe('wait')
         expect(rules).toContain('owner-source-broken')
       }
@@ -329,9 +331,9 @@ describe('T27: unknown is not an approval', () => {
   })
   test('a broken OWNERS file does not fall back to the one in the parent directory', async () => {
     const inherited = { ...teams, 'catalogs/v4.20/OWNERS': 'approvers: [alice]\n' }
-    expect((await judge(inherited)).verdict.kind).toBe('merge')
+    expect((await decide(inherited)).verdict.kind).toBe('merge')
     const broken = { ...inherited, 'catalogs/v4.20/mine/OWNERS': 'approvers: alice\n' }
-    expect((await judge(broken)).verdict.kind).toBe('wait')
+    expect((await decide(broken)).verdict.kind).toBe('wait')
   })
   test('a question without an answer is unknown, and logins in another case are the same question', () => {
     const question = { kind: 'user', login: 'alice' } as const
@@ -341,13 +343,13 @@ describe('T27: unknown is not an approval', () => {
 })
 
 describe('T28: states of a review', () => {
-  const judge = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
+  const decide = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
     const { from, head } = createPullCommits()
     return await scenario.decide(from, head, { author, reviews: make(head, from) })
   }
   test('a comment after an approval does not change it', async () => {
     expect(
-      await judge((head) => [
+      await decide((head) => [
         scenario.createReview('alan', head),
         scenario.createReview('alan', head, { state: 'commented' }),
       ]),
@@ -355,7 +357,7 @@ describe('T28: states of a review', () => {
   })
   test('a dismissed review does not count, and does not restore an older approval', async () => {
     expect(
-      await judge((head) => [
+      await decide((head) => [
         scenario.createReview('alan', head),
         scenario.createReview('alan', head, { state: 'dismissed' }),
       ]),
@@ -363,7 +365,7 @@ describe('T28: states of a review', () => {
   })
   test('changes requested after an approval replace it', async () => {
     expect(
-      await judge((head) => [
+      await decide((head) => [
         scenario.createReview('alan', head),
         scenario.createReview('alan', head, { state: 'changes-requested' }),
       ]),
@@ -372,7 +374,7 @@ describe('T28: states of a review', () => {
   test('changes that an owner or a maintainer requested on an older head block an owner, too', async () => {
     for (const login of ['alan', 'maria'])
       expect(
-        await judge(
+        await decide(
           (_, from) => [scenario.createReview(login, from, { state: 'changes-requested' })],
           'alice',
         ),
@@ -380,7 +382,7 @@ describe('T28: states of a review', () => {
   })
   test('changes requested by a person without ownership do not block', async () => {
     expect(
-      await judge(
+      await decide(
         (head) => [scenario.createReview('mallory', head, { state: 'changes-requested' })],
         'alice',
       ),
@@ -392,7 +394,7 @@ describe('T28: states of a review', () => {
         scenario.createReview(`noise-${at}`, head, { state: 'commented' }),
       )
     expect(
-      await judge(
+      await decide(
         (head) => [
           scenario.createReview('alan', head, {
             state: 'changes-requested',
@@ -405,11 +407,11 @@ describe('T28: states of a review', () => {
     ).toBe('wait')
   })
   test('approvals by the author and by a deleted account do not count', async () => {
-    expect(await judge((head) => [scenario.createReview('mallory', head)])).toBe('wait')
-    expect(await judge((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
+    expect(await decide((head) => [scenario.createReview('mallory', head)])).toBe('wait')
+    expect(await decide((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
   })
   test('a review without a known commit does not approve', async () => {
-    expect(await judge((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
+    expect(await decide((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
   })
   test('permissions at the time of the merge count, so a removed owner cannot approve', async () => {
     const { from, head } = createPullCommits()
@@ -425,15 +427,15 @@ describe('T28: states of a review', () => {
       ...updatedFiles,
       ...createPackageUpdateFiles('victim'),
     })
-    const judgeWith = async (...logins: string[]) =>
+    const decideWith = async (...logins: string[]) =>
       await scenario.decide(from, head, {
         author: 'mallory',
         reviews: logins.map((login) => scenario.createReview(login, head)),
       })
-    expect(await judgeWith('alan')).toBe('wait')
-    expect(await judgeWith('vera')).toBe('wait')
-    expect(await judgeWith('alan', 'vera')).toBe('merge')
-    expect(await judgeWith('maria')).toBe('merge')
+    expect(await decideWith('alan')).toBe('wait')
+    expect(await decideWith('vera')).toBe('wait')
+    expect(await decideWith('alan', 'vera')).toBe('merge')
+    expect(await decideWith('maria')).toBe('merge')
   })
   test('the order of the list does not matter, but the times of the reviews do', () => {
     const head = createTestPullSnapshot().head
@@ -485,22 +487,22 @@ describe('T34: rules in the pull request', () => {
     const before = createPullCommits()
     const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
     const { from, head } = createPullCommits(baseFiles, { ...updatedFiles, [path]: rules[path] ?? '' })
-    const judged = await scenario.evaluate(from, head, {
+    const result = await scenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [scenario.createReview('mallory', head)],
     })
-    expect(judged.verdict.kind).toBe('wait')
-    expect(judged.outcome.waiting.flatMap(({ who }) => who)).toEqual(
+    expect(result.verdict.kind).toBe('wait')
+    expect(result.outcome.waiting.flatMap(({ who }) => who)).toEqual(
       expect.arrayContaining([...(plain.outcome.waiting[0]?.who ?? [])]),
     )
-    expect(judged.input.config).toEqual(plain.input.config)
+    expect(result.input.config).toEqual(plain.input.config)
   })
 })
 
 test('T50: commits in the fork network: a review of a commit other than the head does not approve, in any repository', async () => {
   const { from, head } = createPullCommits()
-  const foreign = scenario.origin.commit(updatedFiles)
-  const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
+  const otherCommit = scenario.origin.commit(updatedFiles)
+  const reviews = [scenario.createReview('alan', otherCommit), scenario.createReview('maria', from)]
   expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
 })
 

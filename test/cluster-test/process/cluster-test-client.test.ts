@@ -91,7 +91,7 @@ test('serves a catalog from the requested tree only while it is in use', async (
 })
 
 test("rejects orders without the operator's list", async () => {
-  const nobody = createClusterTestClient({})
-  expect(await nobody.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({ kind: 'refused' })
-  await nobody.close()
+  const client = createClusterTestClient({})
+  expect(await client.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({ kind: 'refused' })
+  await client.close()
 })

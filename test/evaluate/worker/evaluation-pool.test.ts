@@ -58,7 +58,7 @@ describe('an untrusted pull request', () => {
     if (request.kind === 'open-pulls') return []
     return request.question.kind === 'user' ? { kind: 'nobody' } : { kind: 'no' }
   }
-  async function look(
+  async function evaluate(
     changes: Readonly<Record<string, string>> | PullSnapshot,
     budget: Partial<EvaluationLimits> = {},
   ): Promise<{ answer: EvaluationResponse; stalled: number }> {
@@ -84,7 +84,7 @@ describe('an untrusted pull request', () => {
   }
 
   test('with owner files of many keys is evaluated without blocking this process', async () => {
-    const response = await look({
+    const response = await evaluate({
       'catalogs/v4.20/foo/OWNERS': yamlWithManyKeys,
       'operators/foo/ci.yaml': yamlWithManyKeys,
     })
@@ -93,7 +93,7 @@ describe('an untrusted pull request', () => {
   }, 240_000)
 
   test('that exceeds its time limit is too large, and the reason has the limit', async () => {
-    expect((await look({ 'operators/foo/ci.yaml': yamlWithManyKeys }, { time: 50 })).answer).toEqual({
+    expect((await evaluate({ 'operators/foo/ci.yaml': yamlWithManyKeys }, { time: 50 })).answer).toEqual({
       kind: 'too-large',
       why: 'checking the change takes more than 0 seconds',
     })
@@ -102,19 +102,19 @@ describe('an untrusted pull request', () => {
   test('that names more users than the lookup limit is too large, and looks up none of them', async () => {
     const reviewers = Array.from({ length: 1500 }, (_, at) => `  - somebody-${at}\n`).join('')
     requests.length = 0
-    const response = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
+    const response = await evaluate({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
     expect(response.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
     expect(requests.filter(({ kind }) => kind === 'ask')).toEqual([])
   }, 240_000)
 
   test('with an unsigned commit for a branch that requires signatures has a finding', async () => {
-    const { answer } = await look({ 'README.md': 'unsigned\n' })
+    const { answer } = await evaluate({ 'README.md': 'unsigned\n' })
     expect(JSON.stringify(answer)).toContain('"rule":"unsigned-commit"')
   }, 240_000)
 
   test('that changes more paths than the limit is too large, and the reason has both numbers', async () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`docs/${at}.md`, `${at}\n`]))
-    expect((await look(files, { changedPaths: 20 })).answer).toEqual({
+    expect((await evaluate(files, { changedPaths: 20 })).answer).toEqual({
       kind: 'too-large',
       why: 'the change has 30 changed paths; catalog-bot checks at most 20',
     })
@@ -123,15 +123,15 @@ describe('an untrusted pull request', () => {
   test('with changed files above the memory limit is too large, and the reason has the limit', async () => {
     const megabyte = `${'# a line of a large file\n'.repeat(40_000)}schema: olm.package\nname: foo\n`
     const files = { 'catalogs/v4.20/foo/a.yaml': megabyte, 'catalogs/v4.20/foo/b.yaml': `#\n${megabyte}` }
-    expect((await look(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
+    expect((await evaluate(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
       kind: 'too-large',
       why: 'the changed files total more than 1 MB',
     })
-    expect((await look(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
+    expect((await evaluate(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
   }, 240_000)
 
   test('with few tree objects that expand to a billion paths is too large', async () => {
-    const response = await look(await fixture.createTreeBomb(), { paths: 20_000 })
+    const response = await evaluate(await fixture.createTreeBomb(), { paths: 20_000 })
     expect(response.answer).toMatchObject({
       kind: 'too-large',
       why: expect.stringMatching(/more than 20,000 paths/),

@@ -33,12 +33,12 @@ const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbi
   fc.record(fields, { requiredKeys: [] })
 const shortArray = (item: AnyValueArbitrary): AnyValueArbitrary => fc.array(item, { maxLength: 3 })
 /** Mostly `value`, rarely a value that is not allowed there. */
-const weighted = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
+const mostly = (value: AnyValueArbitrary, rare: AnyValueArbitrary): AnyValueArbitrary =>
+  fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: rare })
 const createNullableArbitrary = (value: AnyValueArbitrary): AnyValueArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const textArbitrary = weighted(wordArbitrary, jsonArbitrary)
+const textArbitrary = mostly(wordArbitrary, jsonArbitrary)
 const apiGroupArbitrary = fc.constantFrom('g.example.com', 'h.example.com', 'g')
 const apiVersionArbitrary = fc.constantFrom('v1', 'v1beta1', 'v2')
 const kindArbitrary = fc.constantFrom('Foo', 'Bar')
@@ -64,7 +64,7 @@ const apiDescriptionFieldArbitraries = {
   actionDescriptors: shortArray(descriptorArbitrary),
   unknown: jsonArbitrary,
 }
-const crdNameArbitrary = weighted(
+const crdNameArbitrary = mostly(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
@@ -83,7 +83,7 @@ const apiServiceArbitrary = optionalFields({
   version: apiVersionArbitrary,
   kind: kindArbitrary,
   deploymentName: textArbitrary,
-  containerPort: weighted(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
+  containerPort: mostly(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
   ...apiDescriptionFieldArbitraries,
 })
 const containerArbitrary = optionalFields({
@@ -103,7 +103,7 @@ const deploymentArbitrary = fc.record({
     }),
   }),
 })
-const bundlePropertyArbitrary = weighted(
+const bundlePropertyArbitrary = mostly(
   fc.oneof(
     fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
@@ -122,7 +122,7 @@ const bundlePropertyArbitrary = weighted(
     fc.record({ type: fc.constant('olm.gvk'), value: jsonArbitrary }),
   ),
 )
-const dependencyArbitrary = weighted(
+const dependencyArbitrary = mostly(
   fc.oneof(
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
@@ -145,8 +145,8 @@ const ownedCrdDescriptions: readonly UnknownValue[] = [
 const csvSpecArbitrary = fc
   .record(
     {
-      version: weighted(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), jsonArbitrary),
-      release: weighted(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      version: mostly(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), jsonArbitrary),
+      release: mostly(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
       displayName: textArbitrary,
       description: textArbitrary,
       maturity: textArbitrary,
@@ -163,7 +163,7 @@ const csvSpecArbitrary = fc
       installModes: shortArray(
         optionalFields({
           type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: weighted(fc.boolean(), scalarArbitrary),
+          supported: mostly(fc.boolean(), scalarArbitrary),
         }),
       ),
       nativeAPIs: shortArray(gvkArbitrary),
@@ -171,7 +171,7 @@ const csvSpecArbitrary = fc
       relatedImages: shortArray(
         optionalFields({
           name: textArbitrary,
-          image: weighted(imageArbitrary, jsonArbitrary),
+          image: mostly(imageArbitrary, jsonArbitrary),
           other: jsonArbitrary,
         }),
       ),
@@ -194,7 +194,7 @@ const csvSpecArbitrary = fc
       customresourcedefinitions: optionalFields({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(weighted(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
+          fc.array(mostly(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
             maxLength: 2,
           }),
         ),
@@ -224,7 +224,7 @@ const createCrdArbitrary = (apiVersion: string): AnyValueArbitrary =>
         versions: fc.array(
           fc.record({
             name: apiVersionArbitrary,
-            served: weighted(fc.boolean(), jsonArbitrary),
+            served: mostly(fc.boolean(), jsonArbitrary),
             storage: fc.boolean(),
             schema: fc.record({
               openAPIV3Schema: optionalFields({
@@ -256,7 +256,7 @@ const csvMetadataArbitrary = fc.record(
     name: fc.constant('bundle.v1.0.0'),
     namespace: wordArbitrary,
     labels: createNullableArbitrary(
-      fc.dictionary(wordArbitrary, weighted(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
+      fc.dictionary(wordArbitrary, mostly(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
     ),
     annotations: createNullableArbitrary(
       fc.record(
@@ -265,7 +265,7 @@ const csvMetadataArbitrary = fc.record(
             fc.array(bundlePropertyArbitrary, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: weighted(wordArbitrary, scalarArbitrary),
+          capabilities: mostly(wordArbitrary, scalarArbitrary),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -278,7 +278,7 @@ const csvMetadataArbitrary = fc.record(
 )
 const csvArbitrary = fc.record(
   {
-    apiVersion: weighted(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: mostly(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
     metadata: csvMetadataArbitrary,
     spec: csvSpecArbitrary,
@@ -318,24 +318,24 @@ const manifestArbitrary = fc.oneof(
 const annotationsArbitrary = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: weighted(fc.constant('pack'), scalarArbitrary),
-    [bundleAnnotationKeys.channels]: weighted(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
-    [bundleAnnotationKeys.defaultChannel]: weighted(fc.constant('stable'), scalarArbitrary),
+    [bundleAnnotationKeys.package]: mostly(fc.constant('pack'), scalarArbitrary),
+    [bundleAnnotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
+    [bundleAnnotationKeys.defaultChannel]: mostly(fc.constant('stable'), scalarArbitrary),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const metadataFilesArbitrary = fc.record(
   {
-    'metadata/annotations.yaml': weighted(fc.record({ annotations: annotationsArbitrary }), jsonArbitrary),
-    'metadata/dependencies.yaml': weighted(
+    'metadata/annotations.yaml': mostly(fc.record({ annotations: annotationsArbitrary }), jsonArbitrary),
+    'metadata/dependencies.yaml': mostly(
       fc.record({ dependencies: createNullableArbitrary(shortArray(dependencyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/properties.yaml': weighted(
+    'metadata/properties.yaml': mostly(
       fc.record({ properties: createNullableArbitrary(shortArray(bundlePropertyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/other.yaml': weighted(
+    'metadata/other.yaml': mostly(
       fc.record({ annotations: annotationsArbitrary, properties: shortArray(bundlePropertyArbitrary) }),
       jsonArbitrary,
     ),

@@ -117,7 +117,7 @@ describe('an order to publish', () => {
 
   test('writes nothing if a newer commit exists', async () => {
     expect(await runPublishRequest(publishRequest, () => 'superseded')).toEqual({ kind: 'superseded' })
-    expect(getFirstFakeRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
+    expect(getFirstFakeRegistry().calls.filter((call) => call.startsWith('push'))).toEqual([])
   })
 
   test('for an existing image changes nothing', async () => {
@@ -155,12 +155,12 @@ describe('an order to publish', () => {
   })
 
   test('fails with a retryable error if a tag moves during the push or verification', async () => {
-    getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('push')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
+    getFirstFakeRegistry().beforeCall = (call) => {
+      if (call.startsWith('push')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
-    getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
+    getFirstFakeRegistry().beforeCall = (call) => {
+      if (call.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
   })
@@ -230,8 +230,8 @@ describe('the attachments of an image', () => {
   })
 
   test('are optional without a key: if they fail, the image counts as published', async () => {
-    getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
+    getFirstFakeRegistry().beforeCall = (call) => {
+      if (call.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
     expect(await runPublishRequest(given)).toMatchObject({
       kind: 'published',
@@ -264,8 +264,8 @@ describe('the attachments of an image', () => {
 
   test('are required with a key: until they are signed, the image is not published', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    getFirstFakeRegistry().beforeCall = (asked) => {
-      if (asked.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
+    getFirstFakeRegistry().beforeCall = (call) => {
+      if (call.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
     }
     expect(await runPublishRequest(given)).toMatchObject({
       kind: 'failed',

@@ -49,7 +49,7 @@ describe('the GraphQL validator', () => {
       },
       'PullRequest.title',
     ],
-  ])('reports %s', (_, given, words) => {
-    expect(validateSampleGraphqlExchange(given).join('\n')).toContain(words)
+  ])('reports %s', (_, given, expected) => {
+    expect(validateSampleGraphqlExchange(given).join('\n')).toContain(expected)
   })
 })

@@ -38,37 +38,37 @@ export async function causeProcessDisruption(
   const death = dice.pickWeighted(
     disruptionKindWeights.filter(([one]) => only === undefined || only.includes(one)),
   )
-  const seat = dice.of(bots.instances)
-  const restart = async (seats: readonly BotInstance[]) => {
+  const instance = dice.of(bots.instances)
+  const restart = async (instances: readonly BotInstance[]) => {
     const ended: number[] = []
-    for (const one of seats) ended.push(...(await bots.end(one, 'SIGKILL')))
+    for (const one of instances) ended.push(...(await bots.end(one, 'SIGKILL')))
     await pause(dice.between(0, 500))
-    await Promise.all(seats.map((one) => bots.start(one)))
+    await Promise.all(instances.map((one) => bots.start(one)))
     return ended
   }
   switch (death) {
     case 'kill':
-      return { death, description: `killed the ${seat.name}`, ended: await restart([seat]) }
+      return { death, description: `killed the ${instance.name}`, ended: await restart([instance]) }
     case 'kill both':
       return { death, description: 'killed both', ended: await restart(bots.instances) }
     case 'kill a child': {
-      const id = seat.running?.process.pid
+      const id = instance.running?.process.pid
       const [, ...children] = id === undefined ? [] : listProcessTree(id)
       // It has no child process yet, so the parent is killed instead.
       if (children.length === 0)
-        return { death: 'kill', description: `killed the ${seat.name}`, ended: await restart([seat]) }
+        return { death: 'kill', description: `killed the ${instance.name}`, ended: await restart([instance]) }
       const child = dice.of(children)
-      const description = `killed ${formatProcessScriptName(child)} of the ${seat.name}`
+      const description = `killed ${formatProcessScriptName(child)} of the ${instance.name}`
       sendProcessSignal(child, 'SIGKILL')
       return { death, description, ended: [child] }
     }
     case 'stop and continue': {
-      const id = seat.running?.process.pid
+      const id = instance.running?.process.pid
       const seconds = dice.between(...stillSeconds)
       if (id !== undefined) sendProcessSignal(id, 'SIGSTOP')
       await pause(seconds * 1000)
       if (id !== undefined) sendProcessSignal(id, 'SIGCONT')
-      return { death, description: `the ${seat.name} was stopped for ${seconds} s`, ended: [] }
+      return { death, description: `the ${instance.name} was stopped for ${seconds} s`, ended: [] }
     }
     case 'rolling restart': {
       const ended: number[] = []

@@ -60,10 +60,10 @@ export function createEvaluationRecord(
   }
 }
 
-const createFinding = (words: string): Finding => ({
+const createFinding = (text: string): Finding => ({
   rule: 'several-heads',
   severity: 'error',
-  what: `channel "stable" of package "tidepool" has 2 heads: tidepool.v0.5.0, tidepool.v0.5.1 ${words}`.trim(),
+  what: `channel "stable" of package "tidepool" has 2 heads: tidepool.v0.5.0, tidepool.v0.5.1 ${text}`.trim(),
   why: 'The head is what new installations get.',
   fix: 'Let the newest entry replace the entry before it.',
   at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 12, column: 1 },
@@ -195,8 +195,8 @@ const createPendingMerge = (pull: number) => ({
 })
 
 /** An error with its source lines and a suggested change, an error of an optional check, and a changed graph. */
-async function recordBlockedPullReport(store: Store, words: string): Promise<void> {
-  const error = createFinding(words)
+async function recordBlockedPullReport(store: Store, text: string): Promise<void> {
+  const error = createFinding(text)
   const graph = readTestPackageGraph('tidepool')
   const [channel] = graph.channels
   if (channel === undefined) throw new Error('the fixture has no channel')
@@ -223,7 +223,7 @@ async function recordBlockedPullReport(store: Store, words: string): Promise<voi
     changeLines: [
       '- `tidepool` in `4.20`:',
       '  - adds bundle `tidepool.v0.5.1`',
-      `  - channel \`stable\`: adds \`tidepool.v0.5.1\`${words === '' ? '' : ` \`${words}\``}`,
+      `  - channel \`stable\`: adds \`tidepool.v0.5.1\`${text === '' ? '' : ` \`${text}\``}`,
     ],
     drawings: [{ catalogs: ['4.20'], drawing: drawPackageDiff(graph, after) }],
     excerpts: [
@@ -233,7 +233,7 @@ async function recordBlockedPullReport(store: Store, words: string): Promise<voi
         lines: [
           '---',
           'entries:',
-          `- name: tidepool.v0.5.1${words && ` # ${words}`}`,
+          `- name: tidepool.v0.5.1${text && ` # ${text}`}`,
           '  replaces: tidepool.v0.4.0',
           '- name: tidepool.v0.5.0',
         ],
@@ -374,7 +374,7 @@ function readTestPackageGraph(name: string) {
 }
 
 /** An image with an earlier one, and one that cannot be published. */
-async function recordPublications(store: Store, words: string): Promise<void> {
+async function recordPublications(store: Store, text: string): Promise<void> {
   const createImage = (digit: string, hours: number): NonNullable<PublicationState['current']> => ({
     digest: `sha256:${digit.repeat(64)}`,
     commit: createCommitSha(`image ${digit}`),
@@ -385,7 +385,7 @@ async function recordPublications(store: Store, words: string): Promise<void> {
     bundles: 14,
     unchanged: false,
     moved: [],
-    changeLines: [`- **lighthouse** in \`catalogs/v4.20\`: adds \`lighthouse.v1.11.0\` ${words}`],
+    changeLines: [`- **lighthouse** in \`catalogs/v4.20\`: adds \`lighthouse.v1.11.0\` ${text}`],
   })
   const publish = { pulls: [], undeletable: [] }
   const states: Record<string, PublicationState> = {
@@ -400,7 +400,7 @@ async function recordPublications(store: Store, words: string): Promise<void> {
       failure: {
         commit: createCommitSha('image d'),
         key: 'd',
-        why: `the registry rejected the credentials ${words}`,
+        why: `the registry rejected the credentials ${text}`,
         attempts: 3,
         since: startTimeMs - 2 * msPerHour,
         again: startTimeMs + 20 * msPerMinute,
@@ -411,12 +411,12 @@ async function recordPublications(store: Store, words: string): Promise<void> {
   }
   await store.writeState(publicationStateNamespace, publicRepository, new Map(Object.entries(states)))
   const deployments = Object.fromEntries(Object.keys(states).map((id) => [id, '']))
-  const problem = `catalogs/v4.22 registry.example/coast/catalog: no catalog matches catalogs/v4.22 ${words}`
+  const problem = `catalogs/v4.22 registry.example/coast/catalog: no catalog matches catalogs/v4.22 ${text}`
   const shown = { checks: {}, deployments, answers: {}, problems: { [problem]: startTimeMs - msPerHour } }
   await store.writeState(reportedPublicationsStateNamespace, publicRepository, new Map([['all', shown]]))
 }
 
-async function recordTestCatalog(store: Store, words: string): Promise<void> {
+async function recordTestCatalog(store: Store, text: string): Promise<void> {
   const packages = [...toRecordedPackages(readTestCatalog(), (name) => [`${name}-owners`])]
   const createCatalog = (version: string) => ({
     key: `v${version}`,
@@ -434,9 +434,9 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
     {
       catalog: createCatalog('4.21'),
       packages: [
-        { ...one, defaultChannel: `next${words}`, description: 'new', bundles: one.bundles.slice(1) },
+        { ...one, defaultChannel: `next${text}`, description: 'new', bundles: one.bundles.slice(1) },
         ...others.slice(1),
-        { ...one, name: `newcomer${words}` },
+        { ...one, name: `newcomer${text}` },
       ],
     },
   ])
@@ -451,7 +451,7 @@ async function recordTestCatalog(store: Store, words: string): Promise<void> {
     missingImages: {
       [second.reference]: {
         kind: 'gone',
-        reason: `registry.example does not have it (404) ${words}`,
+        reason: `registry.example does not have it (404) ${text}`,
         since: startTimeMs - 50 * msPerHour,
         confirmed: true,
       },

@@ -140,14 +140,14 @@ describe('a visitor who is not signed in', () => {
 
   test('sees why a pull request was merged', async () => {
     const page = (await fetchPageText(`${publicRepositoryPath}/pull/11`)).replaceAll(/<[^>]+>/g, '')
-    for (const words of [
+    for (const expected of [
       'All required checks passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
       'Approved by alice',
       'Images: published',
       'registry.example/coast/catalog:v4.20 is published',
       'An owner of lighthouse must approve.',
     ])
-      expect(page).toContain(words)
+      expect(page).toContain(expected)
     expect(await fetchPageJson(`${publicRepositoryPath}/pull/11`)).toMatchObject({
       state: 'merged',
       history: [{ verdict: 'merge' }, { verdict: 'wait' }],

@@ -134,12 +134,12 @@ describe('a file', () => {
 
 describe('whitespace and characters that parsers treat differently', () => {
   const code = (...points: number[]) => String.fromCodePoint(...points)
-  const odd = [
+  const ambiguous = [
     0x0b, 0x0c, 0x00, 0x1b, 0x7f, 0x85, 0xa0, 0xad, 0x1680, 0x180e, 0x2003, 0x200b, 0x200d, 0x200e, 0x2028,
     0x2029, 0x202e, 0x202f, 0x205f, 0x2060, 0x2800, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xfffd, 0xe0020,
   ].map((point) => [`U+${point.toString(16)}`, code(point)] as const)
 
-  test.each([...odd, ['a carriage return without a line feed', '\r']])(
+  test.each([...ambiguous, ['a carriage return without a line feed', '\r']])(
     'break the file: %s between pattern and owner, or next to one of them',
     (_, character) => {
       for (const line of [

@@ -101,7 +101,7 @@ function evaluate({
   const outcome = validationCheck.judge(input, known_)
   return {
     asked: validationCheck.ask(input, known_).map((question) => toLookupKey(question).split(' ')[1]),
-    said: outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`),
+    rules: outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`),
     what: outcome.findings.map((found) => found.what).join('\n'),
     fix: outcome.findings.map((found) => found.fix).join('\n'),
     at: outcome.findings[0]?.at,
@@ -138,18 +138,18 @@ describe('a template and its catalog', () => {
         }),
       ).toMatchObject({
         asked: [],
-        said: [],
+        rules: [],
         unanswered: [],
         summary: expect.stringMatching(/, 1 template$/),
       })
   })
   test('that differ after a template-only change get a finding with names, location, and command', () => {
-    const { asked, said, what, fix, at } = evaluate({
+    const { asked, rules, what, fix, at } = evaluate({
       source: basicTemplate(channelAfterChange, [pinned('a')]),
       result: catalogBeforeChange,
     })
     expect(asked).toEqual([])
-    expect(said).toEqual(['catalog-differs-from-template warning'])
+    expect(rules).toEqual(['catalog-differs-from-template warning'])
     expect(what).toBe(
       `${catalogRoot} does not match the output of ${templatePath}: entry foo.v2.0.0 of channel stable is missing`,
     )
@@ -171,8 +171,8 @@ describe('a template and its catalog', () => {
       result: catalogBeforeChange,
       isStated: true,
     }
-    expect(evaluate(scenario).said).toEqual(['catalog-differs-from-template error'])
-    expect(evaluate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said).toEqual([])
+    expect(evaluate(scenario).rules).toEqual(['catalog-differs-from-template error'])
+    expect(evaluate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).rules).toEqual([])
   })
   test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
@@ -209,7 +209,7 @@ describe('a bundle that the base does not have', () => {
   test('is requested, and compared with the bundle rendered from its image', () => {
     expect(evaluate(scenario).asked).toEqual([pinned('b')])
     const answers = { [pinned('b')]: createBundleResult('2.0.0') }
-    expect(evaluate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, answers })).toMatchObject({ rules: [], unanswered: [] })
     expect(evaluate({ ...scenario, answers: { [pinned('b')]: createBundleResult('2.0.1') } }).what).toMatch(
       /bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/,
     )
@@ -221,7 +221,7 @@ describe('a bundle that the base does not have', () => {
       retryAfter: 60,
     }
     expect(evaluate({ ...scenario, answers: { [pinned('b')]: unknown } })).toMatchObject({
-      said: [],
+      rules: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
     })
     expect(evaluate(scenario).unanswered).toHaveLength(1)
@@ -230,24 +230,24 @@ describe('a bundle that the base does not have', () => {
     const answer: BundleImageLookupResult = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
     const answers = { [pinned('b')]: answer }
     expect(evaluate({ ...scenario, answers })).toMatchObject({
-      said: ['unrenderable-template warning'],
+      rules: ['unrenderable-template warning'],
       unanswered: [],
     })
     expect(evaluate({ ...scenario, answers, isStated: true })).toMatchObject({
-      said: [],
+      rules: [],
       unanswered: [{ retryAfter: 900 }],
     })
   })
   test('is requested unless every template rule is off', () => {
     const [first, ...others] = Object.values(templateRules).map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
-    expect(evaluate({ ...scenario, config: off })).toMatchObject({ asked: [], said: [], unanswered: [] })
+    expect(evaluate({ ...scenario, config: off })).toMatchObject({ asked: [], rules: [], unanswered: [] })
     expect(evaluate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked).toHaveLength(1)
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
     const answer: BundleImageLookupResult = { kind: 'missing', reason: 'quay.io has no such manifest' }
-    const { said, what } = evaluate({ ...scenario, answers: { [pinned('b')]: answer } })
-    expect(said).toEqual(['unrenderable-template warning'])
+    const { rules, what } = evaluate({ ...scenario, answers: { [pinned('b')]: answer } })
+    expect(rules).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
   test('is never requested from a registry that the repository does not allow', () => {
@@ -282,7 +282,7 @@ describe('a bundle that the base does not have', () => {
         result: createCatalogAfterChange(taggedImageReference),
         known: catalogBeforeChange,
         answers,
-      }).said,
+      }).rules,
     ).toEqual([])
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
@@ -297,26 +297,26 @@ describe('a template that opm rejects', () => {
       schema: 'olm.template.basic',
       entries: [{ schema: 'olm.bundle', image: pinned('a'), package: 'foo' }],
     })
-    const { said, what, at } = evaluate({ source, result: catalogBeforeChange, isStated: true })
-    expect(said).toEqual(['unrenderable-template error'])
+    const { rules, what, at } = evaluate({ source, result: catalogBeforeChange, isStated: true })
+    expect(rules).toEqual(['unrenderable-template error'])
     expect(what).toContain('unexpected fields present in basic template bundle')
     expect(at).toEqual({ file: templatePath, line: 1, column: 1 })
-    expect(evaluate({ source: 'schema: [', result: catalogBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'schema: [', result: catalogBeforeChange }).rules).toEqual([
       'unrenderable-template warning',
     ])
-    expect(evaluate({ source: 'too-large', result: catalogBeforeChange }).said).toEqual([
+    expect(evaluate({ source: 'too-large', result: catalogBeforeChange }).rules).toEqual([
       'unrenderable-template warning',
     ])
   })
   test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
       const scenario = { ...(source !== undefined && { source }), result: catalogBeforeChange }
-      expect(evaluate(scenario).said).toEqual([])
-      expect(evaluate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
+      expect(evaluate(scenario).rules).toEqual([])
+      expect(evaluate({ ...scenario, isStated: true }).rules).toEqual(['unrenderable-template error'])
     }
   })
   test('has no finding once both the template and the catalog are removed', () => {
-    expect(evaluate({ isStated: true }).said).toEqual([])
+    expect(evaluate({ isStated: true }).rules).toEqual([])
   })
 })
 
@@ -344,7 +344,7 @@ describe('a patch', () => {
     }
     const answers = { [pinned('b')]: createBundleResult('2.0.0') }
     const evaluation = evaluate({ ...scenario, answers })
-    expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
+    expect(evaluation.rules).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
   test('is not offered if it is large or contains characters that copying could lose', () => {
@@ -359,7 +359,7 @@ describe('a patch', () => {
       [pinned('a')],
     )
     expect(evaluate({ source: hidden, result: catalogBeforeChange, file: same })).toMatchObject({
-      said: ['catalog-differs-from-template warning'],
+      rules: ['catalog-differs-from-template warning'],
       offers: undefined,
     })
   })
@@ -374,7 +374,7 @@ describe('the semver template', () => {
   ]
   test('is compared without the description, which only its head image contains', () => {
     expect(evaluate({ source: semver, result: rendered, known: rendered })).toMatchObject({
-      said: [],
+      rules: [],
       asked: [],
     })
   })
@@ -389,9 +389,9 @@ describe('the semver template', () => {
 })
 
 test('a path in the suggested command is quoted for the shell', () => {
-  const odd = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
+  const quotedPath = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
   const state = {
-    template: odd,
+    template: quotedPath,
     catalog: catalogRoot,
     isStated: true,
     offer: 'none',
@@ -415,8 +415,8 @@ test('a path in the suggested command is quoted for the shell', () => {
 
 test('templates beyond the limit per change get a finding that suggests to split the pull request', () => {
   for (const isStated of [true, false]) {
-    const { said, what } = evaluate({ source: 'too-many', isStated })
-    expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
+    const { rules, what } = evaluate({ source: 'too-many', isStated })
+    expect(rules).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
     expect(what).toContain('split it into several pull requests')
   }
 })
@@ -430,8 +430,8 @@ describe('a template with bundles that only the credentials of catalog-bot can r
     result: catalogBeforeChange,
   }
   test('is reported as different from its catalog without data that only the images contain', () => {
-    const { said, what } = evaluate({ ...scenario, answers: secret() })
-    expect(said).toEqual(['catalog-differs-from-template warning'])
+    const { rules, what } = evaluate({ ...scenario, answers: secret() })
+    expect(rules).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 rendered items are missing from the catalog$/)
     expect(evaluate({ ...scenario, answers: { [pinned('c')]: createBundleResult('9.9.9') } }).what).toContain(
       '9.9.9',
@@ -439,8 +439,8 @@ describe('a template with bundles that only the credentials of catalog-bot can r
   })
   test('is reported as unrenderable without data from an image', () => {
     const rejection = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
-    const { said, what } = evaluate({ ...scenario, answers: secret(rejection) })
-    expect(said).toEqual(['unrenderable-template warning'])
+    const { rules, what } = evaluate({ ...scenario, answers: secret(rejection) })
+    expect(rules).toEqual(['unrenderable-template warning'])
     expect(what).not.toContain('secret')
     const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinned('c')}\n`
     const content = {
@@ -450,7 +450,7 @@ describe('a template with bundles that only the credentials of catalog-bot can r
       relatedImages: [],
     }
     const unrendered = evaluate({ source: semver, result: catalogBeforeChange, answers: secret({ content }) })
-    expect(unrendered.said).toEqual(['unrenderable-template warning'])
+    expect(unrendered.rules).toEqual(['unrenderable-template warning'])
     expect(unrendered.what).toContain('cannot be rendered')
     expect(unrendered.what).not.toContain('secret')
   })

@@ -11,8 +11,8 @@ const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbi
 const shortArray = (item: AnyValueArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const weighted = (value: AnyValueArbitrary, odd: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
+const mostly = (value: AnyValueArbitrary, rare: AnyValueArbitrary): AnyValueArbitrary =>
+  fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: rare })
 
 const deploymentNameArbitrary = fc.constantFrom(
   'web',
@@ -88,7 +88,7 @@ const labelsArbitrary = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' 
 const deploymentSpecArbitrary = fc.record(
   {
     selector: fc.record({ matchLabels: labelsArbitrary }, { requiredKeys: [] }),
-    replicas: weighted(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: mostly(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -116,7 +116,7 @@ const deploymentSpecArbitrary = fc.record(
             optionalFields({
               name: wordArbitrary,
               image: wordArbitrary,
-              args: shortArray(weighted(wordArbitrary, fc.constant(null))),
+              args: shortArray(mostly(wordArbitrary, fc.constant(null))),
               env: shortArray(envVarArbitrary),
               resources: resourceRequirementsArbitrary,
               volumeMounts: shortArray(volumeMountArbitrary),
@@ -134,11 +134,11 @@ const deploymentSpecArbitrary = fc.record(
 
 const webhookArbitrary = fc.record(
   {
-    type: weighted(
+    type: mostly(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: weighted(
+    generateName: mostly(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -156,14 +156,14 @@ const webhookArbitrary = fc.record(
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: weighted(
+    conversionCRDs: mostly(
       shortArray(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
       shortArray(wordArbitrary),
     ),
     rules: shortArray(
       optionalFields({
         apiGroups: shortArray(
-          weighted(
+          mostly(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -197,7 +197,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: weighted(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: mostly(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -221,7 +221,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
 
 const miscManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: weighted(
+  kind: mostly(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -241,7 +241,7 @@ const kubernetesListArbitrary = fc.record({
   items: shortArray(
     fc.oneof(
       miscManifestArbitrary,
-      weighted(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
+      mostly(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
@@ -291,11 +291,11 @@ export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
       ),
       { maxLength: 3, selector: ({ name }) => name },
     ),
-    more: weighted(
+    more: mostly(
       fc.constant([]),
       shortArray(
         fc.record({
-          name: weighted(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
+          name: mostly(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
           spec: deploymentSpecArbitrary,
         }),
         1,
@@ -317,7 +317,7 @@ export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
     list: fc.option(kubernetesListArbitrary),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: weighted(fc.constant('foo'), fc.constant('')),
+    package: mostly(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound

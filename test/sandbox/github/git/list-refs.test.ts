@@ -30,8 +30,8 @@ test.each([
   [['ref-prefix refs/heads/maintenance/']],
   [['ref-prefix refs/heads/nowhere']],
   [['ref-prefix refs/heads/m', 'ref-prefix refs/heads/main', 'ref-prefix refs/pull/70']],
-])('the response to %j is the same as from git', async (asked) => {
-  const request = createLsRefsRequest(...asked)
+])('the response to %j is the same as from git', async (body) => {
+  const request = createLsRefsRequest(...body)
   const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
     cwd: originRepository.directory,
     env: { PATH: process.env['PATH'], GIT_PROTOCOL: 'version=2' },

@@ -81,7 +81,7 @@ const pickRandomCommitPairs = (count: number) =>
     { length: count },
     () => [pickRandomElement(randomCommitShas), pickRandomElement(randomCommitShas)] as const,
   )
-const splitLines = (words: string) => words.split('\n').filter(Boolean)
+const splitLines = (text: string) => text.split('\n').filter(Boolean)
 
 describe('a history', () => {
   test('has the same commits, merge bases, and introducing merges as in Git', async () => {

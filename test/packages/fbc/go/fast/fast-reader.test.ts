@@ -80,18 +80,18 @@ describe('the fast JSON reader', () => {
 
   test('continues after an object that it leaves to the exact reader, and after an invalid one', () => {
     const [pkg = '', channel = ''] = renderedJsonObjects
-    const odd = '{"schema": "x", "a": 1, "a": 2}\n'
+    const unusual = '{"schema": "x", "a": 1, "a": 2}\n'
     const wrong = '{"schema": "olm.channel", "entries": 1}\n'
     const { documents, fast, difference } = compareJsonReaders(
-      textEncoder.encode(pkg + odd + wrong + channel),
+      textEncoder.encode(pkg + unusual + wrong + channel),
     )
     expect({ documents, fast, difference }).toEqual({ documents: 4, fast: 3, difference: undefined })
   })
 
   test('has the same result after many objects that it leaves to the exact reader', () => {
-    const odd = '{"schema": "x", "a": 1, "a": 2}\n'.repeat(50)
+    const unusual = '{"schema": "x", "a": 1, "a": 2}\n'.repeat(50)
     expect(
-      compareJsonReaders(textEncoder.encode(odd + renderedJsonObjects.join(''))).difference,
+      compareJsonReaders(textEncoder.encode(unusual + renderedJsonObjects.join(''))).difference,
     ).toBeUndefined()
   })
 
