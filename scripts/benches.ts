@@ -190,11 +190,7 @@ function printFigures(best: ReadonlyMap<string, BestRun>): void {
     const { stdout } = spawnSync(
       'npm',
       ['run', '--silent', script, '--', ...(script === 'bench:landing' ? burstArguments : [])],
-      {
-        cwd: projectRoot,
-        encoding: 'utf8',
-        maxBuffer: 64 * 1024 * 1024,
-      },
+      { cwd: projectRoot, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
     )
     const elapsedMs = performance.now() - started
     for (const figure of figures) {

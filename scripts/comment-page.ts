@@ -8,9 +8,7 @@ export function renderCommentPage(comment: string): string {
   const body = new Marked({ gfm: true, breaks: true })
     .parse(
       comment.replace(/```mermaid\n([^]*?)```/g, (_all, source: string) => drawFlowchart(source)),
-      {
-        async: false,
-      },
+      { async: false },
     )
     .replaceAll(
       '<blockquote>\n<p>[!CAUTION]<br>',

@@ -159,10 +159,7 @@ function* generateUnsupportedCalls(catalog: ServedCatalog): Generator<GrpcCall> 
       { schema, packageName },
     ]),
   )
-  const experimental = {
-    service: 'api.ExperimentalRegistry',
-    method: 'ExperimentalListPackageCustomSchemas',
-  }
+  const experimental = { service: 'api.ExperimentalRegistry', method: 'ExperimentalListPackageCustomSchemas' }
   for (const request of [
     ...customs.values(),
     { schema: '' },

@@ -61,9 +61,7 @@ const jobContextPath = 'src/jobs/job-context.ts'
 
 /** Adapters are independent of each other: they use only the ports, and share the modules below them. */
 const adapterFolders = new Set(['git', 'github', 'registry', 'image', 'store'])
-const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = {
-  image: ['registry'],
-}
+const allowedAdapterImports: Readonly<Record<string, readonly string[]>> = { image: ['registry'] }
 
 const mergePermitModulePath = 'src/policy/merge-permit.ts'
 const mergePermitImporters = new Set(['src/policy/decide.ts'])

@@ -151,13 +151,7 @@ function checkDocumentWording(file: string, text: string): readonly WordingProbl
   return prose.split('\n').flatMap((line, at) =>
     findTextProblems(line)
       .filter(({ found }) => !isPersistedText(file, found))
-      .map(({ found, instead }) => ({
-        file,
-        line: at + 1,
-        what: 'document' as const,
-        text: found,
-        instead,
-      })),
+      .map(({ found, instead }) => ({ file, line: at + 1, what: 'document' as const, text: found, instead })),
   )
 }
 

@@ -119,10 +119,7 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
   const started = performance.now()
   const used = readCpuTimeMs()
   const measureCost = () => {
-    return {
-      time: Math.round(performance.now() - started),
-      processor: Math.round(readCpuTimeMs() - used),
-    }
+    return { time: Math.round(performance.now() - started), processor: Math.round(readCpuTimeMs() - used) }
   }
   try {
     const { verdictInput, change } = await evaluatePullSnapshot(

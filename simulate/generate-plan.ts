@@ -43,10 +43,7 @@ export function generatePlan(seed: number): SimulationPlan {
   }))
   const faults = Array.from(
     { length: dice.isTrue(0.3) ? 0 : dice.between(1, Math.min(6, maxRandomEvents + 1)) },
-    (): PlannedEvent => ({
-      at: dice.between(1, activeStepCount),
-      ...generateRandomFault(dice),
-    }),
+    (): PlannedEvent => ({ at: dice.between(1, activeStepCount), ...generateRandomFault(dice) }),
   )
   return {
     seed,

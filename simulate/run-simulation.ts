@@ -359,10 +359,9 @@ export async function runSimulation(
     )
     const [first] = alive
     if (first === undefined) return []
-    const deliveries = server.deliveries.slice(0, maxDeliveryDelaySteps).map((delivery) => ({
-      label: `delivery ${delivery.event}`,
-      take: () => arrive(delivery, first),
-    }))
+    const deliveries = server.deliveries
+      .slice(0, maxDeliveryDelaySteps)
+      .map((delivery) => ({ label: `delivery ${delivery.event}`, take: () => arrive(delivery, first) }))
     const jobs = tables.jobs
       .filter(
         ({ state, startAfter, key }) => state === 'waiting' && startAfter <= scheduler.now && !isActive(key),

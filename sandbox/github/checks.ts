@@ -150,10 +150,7 @@ async function emitCheckRunEvent(
   const { suite } = run
   github.queueDue(suite.repo)
   suite.updatedAt = github.timestamp()
-  const check_run = {
-    ...toCheckRunView(run),
-    check_suite: await toCheckSuiteView(suite),
-  }
+  const check_run = { ...toCheckRunView(run), check_suite: await toCheckSuiteView(suite) }
   github.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
   if (action === 'completed' && computeCheckSuiteState(suite).status === 'completed')
     github.webhooks.emit('check_suite', 'completed', suite.repo, by, {

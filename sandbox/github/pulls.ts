@@ -142,18 +142,14 @@ export async function addPullLabel(pull: MockPull, name: string, by: MockAccount
   const label = findOrCreateLabel(pull.repo, name)
   if (pull.labels.includes(label)) return
   pull.labels.push(label)
-  await emitPullRequestEvent(pull, 'labeled', by, {
-    label: toLabelView(pull.repo, label),
-  })
+  await emitPullRequestEvent(pull, 'labeled', by, { label: toLabelView(pull.repo, label) })
 }
 
 export async function removePullLabel(pull: MockPull, name: string, by: MockAccount): Promise<void> {
   const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
   if (label === undefined) return
   pull.labels = pull.labels.filter((it) => it !== label)
-  await emitPullRequestEvent(pull, 'unlabeled', by, {
-    label: toLabelView(pull.repo, label),
-  })
+  await emitPullRequestEvent(pull, 'unlabeled', by, { label: toLabelView(pull.repo, label) })
 }
 
 export async function requestReviews(
@@ -166,15 +162,11 @@ export async function requestReviews(
     throw new GitHubApiError(422, 'Review cannot be requested from pull request author.')
   for (const user of users.filter((it) => !pull.requestedUsers.includes(it))) {
     pull.requestedUsers.push(user)
-    await emitPullRequestEvent(pull, 'review_requested', by, {
-      requested_reviewer: toAccountView(user),
-    })
+    await emitPullRequestEvent(pull, 'review_requested', by, { requested_reviewer: toAccountView(user) })
   }
   for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
     pull.requestedTeams.push(team)
-    await emitPullRequestEvent(pull, 'review_requested', by, {
-      requested_team: toTeamView(team),
-    })
+    await emitPullRequestEvent(pull, 'review_requested', by, { requested_team: toTeamView(team) })
   }
 }
 

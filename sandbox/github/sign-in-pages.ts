@@ -112,9 +112,7 @@ export function createSignInPages(state: MockGitHubData, credentials: IssuedToke
       .split(':')
     if (app === undefined || id !== toOAuthClientId(app) || secret !== app.clientSecret)
       return sendJson(response, 401, { message: 'Requires authentication' })
-    const { access_token: token } = JSON.parse(await text(request)) as {
-      access_token?: string
-    }
+    const { access_token: token } = JSON.parse(await text(request)) as { access_token?: string }
     return sendJson(response, credentials.revokeToken(token ?? '') ? 204 : 422, undefined)
   }
 

@@ -134,11 +134,7 @@ function resolveExampleLookup(
 /** An image that exists under the digest in its name. */
 function createExampleImageLookupResult(reference: string): LookupResultByKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
-  return {
-    kind: 'ok',
-    digest: digest ?? `sha256:${'d'.repeat(64)}`,
-    platforms: ['linux/amd64'],
-  }
+  return { kind: 'ok', digest: digest ?? `sha256:${'d'.repeat(64)}`, platforms: ['linux/amd64'] }
 }
 
 /** Stores only the accounts that the example renamed. */

@@ -117,10 +117,7 @@ export function findTouchedPackages(
   server: SimulatedGitHub,
   base: TreeSha,
   result: TreeSha,
-): {
-  readonly packages: ReadonlySet<string>
-  readonly outside: readonly string[]
-} {
+): { readonly packages: ReadonlySet<string>; readonly outside: readonly string[] } {
   const { objects } = server
   const packages = new Set<string>()
   const outside: string[] = []

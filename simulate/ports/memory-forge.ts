@@ -213,15 +213,17 @@ export function createInMemoryForge(
     findUnchanged,
     openPulls: () =>
       callGitHub('list the open pull requests', () =>
-        server.openPulls().map(({ number, head, baseRef, author, draft, labels, updatedAt }) => ({
-          pull: number,
-          head,
-          baseRef,
-          author: author.id,
-          draft,
-          labels,
-          updatedAt: server.seconds(updatedAt),
-        })),
+        server
+          .openPulls()
+          .map(({ number, head, baseRef, author, draft, labels, updatedAt }) => ({
+            pull: number,
+            head,
+            baseRef,
+            author: author.id,
+            draft,
+            labels,
+            updatedAt: server.seconds(updatedAt),
+          })),
       ),
     defaultBranch: () => callGitHub('read the repository', () => mainBranch),
     branches: () =>

@@ -13,10 +13,7 @@ export const noopPullHistoryStore: PullHistoryStore = {
   firstSeenAccounts: async (_repository, accounts) => accounts,
 }
 
-export const noopCache: Cache = {
-  getCached: async () => new Map(),
-  putCached: async () => undefined,
-}
+export const noopCache: Cache = { getCached: async () => new Map(), putCached: async () => undefined }
 
 export function createInMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
   const entries = new Map<string, { readonly json: string; readonly until: number }>()

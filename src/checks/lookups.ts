@@ -51,11 +51,7 @@ export interface InconclusiveLookupResult {
 
 /** A registry's answer for one reference. Apart from `ok`, only the next four kinds are definite. */
 export type ImageLookupResult =
-  | {
-      readonly kind: 'ok'
-      readonly digest: string
-      readonly platforms?: readonly string[]
-    }
+  | { readonly kind: 'ok'; readonly digest: string; readonly platforms?: readonly string[] }
   | { readonly kind: 'missing'; readonly reason: string }
   | { readonly kind: 'digest-mismatch'; readonly reason: string }
   | { readonly kind: 'malformed'; readonly reason: string }

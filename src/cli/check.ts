@@ -104,7 +104,9 @@ function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEva
 }
 
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
-function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'change' | 'projectedCatalogs'> & {
+function toLimitExceededVerdict(
+  error: unknown,
+): Pick<SnapshotEvaluation, 'change' | 'projectedCatalogs'> & {
   baseBreaks?: readonly BrokenBaseBranchFile[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {

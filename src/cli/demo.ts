@@ -36,9 +36,7 @@ export async function runDemoCommand(
 ): Promise<void> {
   if (!existsSync(scriptUrl))
     throw new Error('the demo runs only from a checkout of catalog-bot, which this installation is not')
-  const { runDemo } = (await import(scriptUrl.href)) as {
-    readonly runDemo: DemoRunner
-  }
+  const { runDemo } = (await import(scriptUrl.href)) as { readonly runDemo: DemoRunner }
   // Exits through the `exit` event, which stops the catalog-bot that the demo started.
   const stop = () => process.exit(143)
   process.once('SIGTERM', stop)

@@ -80,11 +80,7 @@ export async function runInstall(dir: string, options: InstallCommandOptions): P
   const report = evaluateInstall(
     plan,
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'the content of the bundle was not read' },
-    {
-      wanted,
-      running,
-      sha256: (text) => createHash('sha256').update(text).digest('hex'),
-    },
+    { wanted, running, sha256: (text) => createHash('sha256').update(text).digest('hex') },
   )
   const clusterResult =
     options.kubeconfig === undefined || report.installs === 'no'
@@ -219,12 +215,7 @@ function findBundleContentInCatalog(
   if (!source || !hasBundleObjectProperties(blob)) return undefined
   const files = readInlineBundle(source.catalog, blob, listServedBundleObjects(source, blob))
   return (
-    files && {
-      kind: 'bundle',
-      from: 'catalog',
-      files,
-      facts: analyzeBundleInstall(files, { labels: {} }),
-    }
+    files && { kind: 'bundle', from: 'catalog', files, facts: analyzeBundleInstall(files, { labels: {} }) }
   )
 }
 

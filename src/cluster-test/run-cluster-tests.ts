@@ -197,13 +197,7 @@ async function reportSupersededClusterTests(
 ): Promise<void> {
   await publishClusterTestCheck(
     request,
-    [
-      {
-        kind: 'not-tried',
-        what: 'this commit',
-        why: 'the pull request has a newer commit or was closed',
-      },
-    ],
+    [{ kind: 'not-tried', what: 'this commit', why: 'the pull request has a newer commit or was closed' }],
     ctx,
   )
   if (now !== undefined && !now.isOver) await ctx.app.store.enqueue(job)

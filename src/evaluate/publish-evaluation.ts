@@ -224,11 +224,13 @@ function toEvaluationRecord(
     config: configDigest,
     ...(Number.isFinite(opened) && { openedAt: opened }),
     verdict: verdict.kind,
-    reasons: verdict.reasons.slice(0, maxRecordedVerdictReasons).map(({ code, text, who }) => ({
-      code,
-      text: truncateRecordedText(text),
-      ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerVerdictReason) }),
-    })),
+    reasons: verdict.reasons
+      .slice(0, maxRecordedVerdictReasons)
+      .map(({ code, text, who }) => ({
+        code,
+        text: truncateRecordedText(text),
+        ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerVerdictReason) }),
+      })),
     checks: formatCheckOutcomeLines(verdict.outcomes).map(truncateRecordedText),
     approvals: toApprovalViews(snapshot),
     packages: report.packages?.slice(0, maxRecordedPackages).map(truncateRecordedText),

@@ -64,11 +64,7 @@ export class JobScheduler {
   }
 
   startJob(): JobSlot {
-    const self: ScheduledJob = {
-      account: '',
-      isAdmitted: false,
-      remainingWaitMs: this.#limits.maxWaitMs,
-    }
+    const self: ScheduledJob = { account: '', isAdmitted: false, remainingWaitMs: this.#limits.maxWaitMs }
     this.#light.add(self)
     return {
       setCost: (weight, account) => this.#setCost(self, weight, account),

@@ -45,10 +45,7 @@ export async function updateTrackedIssue(
   const shown = await forge.findOwnIssue(marker, recorded)
   const action = decideIssueAction(shown, wanted, whenClosed(shown))
   if (shown === undefined)
-    return {
-      action,
-      number: wanted && (await forge.perform({ kind: 'open-issue', ...wanted })).issue,
-    }
+    return { action, number: wanted && (await forge.perform({ kind: 'open-issue', ...wanted })).issue }
   const { number } = shown
   if (action === 'close' && solved) {
     const { comment, commentMarker, ...text } = solved

@@ -45,10 +45,7 @@ interface MergeStrategyChoice {
   readonly missing: readonly string[]
 }
 
-const createChoiceWithoutStrategy = (...missing: string[]): MergeStrategyChoice => ({
-  because: '',
-  missing,
-})
+const createChoiceWithoutStrategy = (...missing: string[]): MergeStrategyChoice => ({ because: '', missing })
 
 function chooseStrategyForBranch(
   input: MergePlanInput,

@@ -68,12 +68,7 @@ async function findChangedCatalogs(
   // Compared from the new state, to use the base's entries.
   const links = await findChangedSymlinks(
     createCachedTreeReader(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
-    {
-      base: after,
-      entries,
-      result: before,
-      differing: new Set(changes.map(({ path }) => path)),
-    },
+    { base: after, entries, result: before, differing: new Set(changes.map(({ path }) => path)) },
   )
   return catalogs
     .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathUnderDirectory(path, root)))

@@ -331,11 +331,7 @@ const toJobRepository = ({ installation, repository: { name, owner } }: Reposito
 })
 
 function createPullJob(value: RepositoryWebhookPayload, { number }: { number: number }): Job {
-  return {
-    kind: 'pull',
-    ...toJobRepository(value),
-    pull: toPullNumber(number),
-  }
+  return { kind: 'pull', ...toJobRepository(value), pull: toPullNumber(number) }
 }
 
 /** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */

@@ -264,10 +264,7 @@ test('output that cannot be written is exit code 2 with a message, not a result'
   const { status, stderr } = spawnSync(
     process.execPath,
     ['--no-warnings', command, 'rule', 'several-heads'],
-    {
-      stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'],
-      encoding: 'utf8',
-    },
+    { stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'], encoding: 'utf8' },
   )
   expect([status, stderr]).toEqual([2, 'catalog-bot: the disk is full\n'])
 })

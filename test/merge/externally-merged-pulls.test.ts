@@ -79,12 +79,14 @@ const publishBotComment = async (body: string) => {
 }
 const listCommentBodies = () => mergeScenario.pull.comments.map(({ body }) => body)
 const mergePullAsBob = async (merge_method: 'merge' | 'squash') =>
-  void (await mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
-    owner: 'catalogs',
-    repo: getRepositoryName(),
-    pull_number: mergeScenario.pull.number,
-    merge_method,
-  }))
+  void (await mergeFixture.githubFixture
+    .client(mergeScenario.github.tokenFor('bob'))
+    .rest.pulls.merge({
+      owner: 'catalogs',
+      repo: getRepositoryName(),
+      pull_number: mergeScenario.pull.number,
+      merge_method,
+    }))
 
 test('an unhandled base branch is reported in the comment and in check runs that block', async () => {
   await publishBotComment(`${commentMarker}\n\nAll checks pass.`)

@@ -318,12 +318,14 @@ describe('a merge through the GitHub API', () => {
     const outcome = await mergeScenario.merge(
       createGitHubMergeStrategy('merge'),
       createMergeOptionsWithPreMergeHook(() =>
-        mergeFixture.githubFixture.client(mergeScenario.github.tokenFor('bob')).rest.pulls.merge({
-          owner: 'catalogs',
-          repo: mergeScenario.full.split('/')[1] ?? '',
-          pull_number: mergeScenario.pull.number,
-          merge_method: 'squash',
-        }),
+        mergeFixture.githubFixture
+          .client(mergeScenario.github.tokenFor('bob'))
+          .rest.pulls.merge({
+            owner: 'catalogs',
+            repo: mergeScenario.full.split('/')[1] ?? '',
+            pull_number: mergeScenario.pull.number,
+            merge_method: 'squash',
+          }),
       ),
     )
     expect(outcome).toMatchObject({ kind: 'refused' })

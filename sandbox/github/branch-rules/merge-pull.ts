@@ -53,10 +53,7 @@ export async function mergePull(pull: MockPull, by: ApiCaller, request: MergePul
     // Another merge was in progress when this one was requested: a race on GitHub's side.
     if (base === undefined || base !== knownTip)
       throw new GitHubApiError(405, 'Base branch was modified. Review and try the merge again.')
-    const made = await createMergeCommit(getActingAccount(by), pull, base, method, {
-      title,
-      body,
-    })
+    const made = await createMergeCommit(getActingAccount(by), pull, base, method, { title, body })
     if (typeof made === 'string') throw new GitHubApiError(405, mergeFailureMessages[made])
     const { sha } = made
     const rejection = await findWorkflowFileRejection(repo, repo.path, base, sha, by)

@@ -189,11 +189,7 @@ function toPullRequestDetailFields(pull: MockPull): GraphqlFieldValues {
 const toActorFields = (account: MockAccount): GraphqlFieldValues | null =>
   account.deleted
     ? null
-    : {
-        __typename: account.type,
-        login: account.login.replace(/\[bot\]$/, ''),
-        databaseId: account.id,
-      }
+    : { __typename: account.type, login: account.login.replace(/\[bot\]$/, ''), databaseId: account.id }
 
 export function toMergeQueueEntryFields(entry: MockMergeQueueEntry): GraphqlFieldValues {
   const { pull, group } = entry

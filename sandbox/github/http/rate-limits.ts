@@ -75,10 +75,7 @@ function enforceSecondaryRateLimits(installation: Installation, spending: RateLi
     use.blockedUntil = now + limits.pauseSeconds
     throw new RateLimitError(
       'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
-      {
-        ...formatRateLimitHeaders(installation, spending),
-        'retry-after': String(limits.pauseSeconds),
-      },
+      { ...formatRateLimitHeaders(installation, spending), 'retry-after': String(limits.pauseSeconds) },
     )
   }
   use.recent.push({

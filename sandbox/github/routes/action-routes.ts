@@ -47,10 +47,7 @@ function paginateWorkflowRuns(call: RepositoryRouteRequest): Promise<RouteRespon
     call,
     found,
     (it) => toWorkflowRunView(repo, it),
-    (items) => ({
-      total_count: found.length,
-      workflow_runs: items,
-    }),
+    (items) => ({ total_count: found.length, workflow_runs: items }),
   )
 }
 

@@ -59,11 +59,7 @@ async function createTreeFromRequest(call: RepositoryRouteRequest): Promise<stri
 const toGitIdentity = (
   state: MockGitHubData,
   { name, email, date }: RequestedCommitIdentity,
-): GitIdentity => ({
-  name,
-  email,
-  at: date === undefined ? state.now() : Date.parse(date),
-})
+): GitIdentity => ({ name, email, at: date === undefined ? state.now() : Date.parse(date) })
 
 export const gitWriteRoutes: readonly Route[] = [
   defineRepositoryRoute('POST /git/blobs', { contents: 'write' }, async (call) => {

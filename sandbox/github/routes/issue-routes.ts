@@ -89,12 +89,7 @@ const pullOrIssueRoutes: readonly Route[] = [
     if (title.length > maxIssueTitleCharacters)
       throw createValidationError('Issue', 'title', 'custom', 'title is too long')
     const body = call.body['body'] === undefined ? null : requireIssueOrCommentBody(call, 'Issue')
-    const issue = createIssue(call.repo, {
-      author,
-      app: findCallerApp(call.caller),
-      title,
-      body,
-    })
+    const issue = createIssue(call.repo, { author, app: findCallerApp(call.caller), title, body })
     return respondCreated(toIssueView(issue))
   }),
   defineRepositoryRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {

@@ -263,9 +263,7 @@ function parseObjectHeader(line: string, requestedId: string): ObjectHeader {
     throw new GitError(
       'corrupt',
       `cat-file returned ${JSON.stringify(line.slice(0, 100))} for ${requestedId}`,
-      {
-        retryable: true,
-      },
+      { retryable: true },
     )
   return { id, type, size: Number(size) }
 }

@@ -289,9 +289,5 @@ function toRejectedPushResult(summary: string, stderr: string): RejectedPush {
   const text = [summary.trim(), ...remote]
     .slice(0, maxPushRejectionLines)
     .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${sanitizeGitOutput(line)}`)
-  return {
-    kind: 'refused',
-    reason: sanitizeGitOutput([summary, ...remote].join(' ')),
-    text: text.join('\n'),
-  }
+  return { kind: 'refused', reason: sanitizeGitOutput([summary, ...remote].join(' ')), text: text.join('\n') }
 }

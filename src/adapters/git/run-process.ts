@@ -93,13 +93,7 @@ export const runProcess: ProcessRunner = async (order, signal) => {
   })
   child.once('close', (code, name) => {
     cleanUp()
-    ended.resolve({
-      code,
-      signal: name,
-      stdout: Buffer.concat(out),
-      stderr: readStderr(),
-      stopped,
-    })
+    ended.resolve({ code, signal: name, stdout: Buffer.concat(out), stderr: readStderr(), stopped })
   })
   return ended.promise
 }

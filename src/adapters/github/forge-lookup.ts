@@ -154,11 +154,7 @@ async function fetchRepositoryRole(
     repositoryRoles.find((name) => name === data.role_name) ??
     repositoryRoles.find((name) => name === data.permission)
   return role === undefined
-    ? {
-        kind: 'unknown',
-        reason: `GitHub returned an unknown role: ${data.role_name}`,
-        retryAfter: 3600,
-      }
+    ? { kind: 'unknown', reason: `GitHub returned an unknown role: ${data.role_name}`, retryAfter: 3600 }
     : { kind: 'role', role }
 }
 

@@ -227,9 +227,7 @@ export class GitHubApp {
   readonly installedRepositories = async (): Promise<readonly InstalledRepository[]> => {
     try {
       const appItself = await this.#asApp()
-      const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {
-        per_page: 100,
-      })
+      const installations = await appItself.paginate(appItself.rest.apps.listInstallations, { per_page: 100 })
       const all: InstalledRepository[] = []
       const failures: unknown[] = []
       const active = installations.filter(({ suspended_at }) => suspended_at === null)

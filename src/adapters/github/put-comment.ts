@@ -116,11 +116,7 @@ async function deleteComments(
 ): Promise<void> {
   for (const comment_id of comments)
     try {
-      await octokit.rest.issues.deleteComment({
-        owner: repository.owner,
-        repo: repository.name,
-        comment_id,
-      })
+      await octokit.rest.issues.deleteComment({ owner: repository.owner, repo: repository.name, comment_id })
     } catch (error) {
       // Another process of this App was faster.
       if ((error as { status?: unknown }).status !== 404) throw error

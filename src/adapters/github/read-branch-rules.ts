@@ -124,11 +124,7 @@ class BranchRulesReader {
       const answer = await this.#optional(
         'the branch rulesets',
         'GET /repos/{owner}/{repo}/rules/branches/{branch}',
-        {
-          branch,
-          per_page: 100,
-          page,
-        },
+        { branch, per_page: 100, page },
       )
       if (answer === undefined) return all
       const rules = branchRulesSchema.safeParse(answer.data).data

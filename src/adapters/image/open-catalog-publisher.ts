@@ -192,10 +192,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
   async #fetchTargetTags(target: ImagePublishTarget): Promise<readonly FetchedImageTag[]> {
     validatePublishTarget(target)
     return Promise.all(
-      target.tags.map(async (tag) => ({
-        tag,
-        now: await this.#findManifest(`${target.repository}:${tag}`),
-      })),
+      target.tags.map(async (tag) => ({ tag, now: await this.#findManifest(`${target.repository}:${tag}`) })),
     )
   }
 

@@ -36,11 +36,7 @@ export interface RegistryCacheOptions {
 }
 
 const imageLookupResultSchema = z.union([
-  z.object({
-    kind: z.literal('ok'),
-    digest: z.string(),
-    platforms: z.array(z.string()).exactOptional(),
-  }),
+  z.object({ kind: z.literal('ok'), digest: z.string(), platforms: z.array(z.string()).exactOptional() }),
   z.object({
     kind: z.enum(['missing', 'missing-or-private', 'digest-mismatch', 'unsupported']),
     reason: z.string(),

@@ -199,9 +199,7 @@ function parseToml(text: string, name: string): Record<string, unknown> {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    throw new RegistryError('malformed', `${name}, line ${error.line}: invalid TOML`, {
-      cause: error,
-    })
+    throw new RegistryError('malformed', `${name}, line ${error.line}: invalid TOML`, { cause: error })
   }
 }
 

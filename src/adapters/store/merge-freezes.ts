@@ -25,10 +25,7 @@ const freezeSqlColumns = `json_build_object('owner', owner_as_written, 'name', n
   try_again_at AS "tryAgainAt", rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
 export function createMergeFreezeStore(database: Database): MergeFreezeStore {
-  return {
-    ...createFreezeAndEventStore(database),
-    ...createRejectedPullStore(database),
-  }
+  return { ...createFreezeAndEventStore(database), ...createRejectedPullStore(database) }
 }
 
 function createFreezeAndEventStore(database: Database) {

@@ -12,10 +12,7 @@ interface MergeIntentRow {
 }
 
 export function createMergeRecordStore(database: Database) {
-  return {
-    ...createMergeIntentStore(database),
-    ...createMergeIntentQueries(database),
-  }
+  return { ...createMergeIntentStore(database), ...createMergeIntentQueries(database) }
 }
 
 function createMergeIntentStore(database: Database) {

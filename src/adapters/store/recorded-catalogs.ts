@@ -96,10 +96,7 @@ function createCatalogAndPackageStore(database: Database) {
          WHERE repository = $1 AND stranded > 0 ORDER BY name, catalog LIMIT 500`,
         [toRepositoryKey(repository)],
       )
-      return rows.map((row) => ({
-        catalog: row.catalog,
-        package: JSON.parse(row.summary) as PackageSummary,
-      }))
+      return rows.map((row) => ({ catalog: row.catalog, package: JSON.parse(row.summary) as PackageSummary }))
     },
 
     recordedPackage: async (repository, catalog, name) => {

@@ -130,7 +130,9 @@ export class CatalogUnderTest {
   }
 
   /** Returns the channels with the default channel first, or undefined if the package does not exist. */
-  channelsOf(packageName: string):
+  channelsOf(
+    packageName: string,
+  ):
     | readonly {
         readonly name: string
         readonly isDefault: boolean

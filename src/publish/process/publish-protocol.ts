@@ -106,11 +106,7 @@ export type PublishResponse =
       readonly kept: readonly { readonly digest: string; readonly why: string }[]
     }
   | { readonly kind: 'delivered'; readonly status?: string }
-  | {
-      readonly kind: 'followed'
-      readonly state: 'running' | 'succeeded' | 'failed'
-      readonly url?: string
-    }
+  | { readonly kind: 'followed'; readonly state: 'running' | 'succeeded' | 'failed'; readonly url?: string }
   /** A newer commit came before anything was written. */
   | { readonly kind: 'superseded' }
   /** Not allowed; retrying is useless until the configuration or the administrator's list changes. */

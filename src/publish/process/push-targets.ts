@@ -5,9 +5,11 @@ import { describeSchemaProblem, parseYamlDocument } from '../../config/text-prob
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
 
-const imagePatternSchema = z.string().refine((text) => parseImagePattern(text) !== undefined, {
-  message: 'must be HOST/PATH, or HOST/PATH/* for everything below that path, without a tag or digest',
-})
+const imagePatternSchema = z
+  .string()
+  .refine((text) => parseImagePattern(text) !== undefined, {
+    message: 'must be HOST/PATH, or HOST/PATH/* for everything below that path, without a tag or digest',
+  })
 
 /** The fields of an administrator's list that name a repository. `gain`: what an entry gives it. */
 export const createTargetRepositoryFields = (gain: string) => ({
@@ -33,12 +35,7 @@ const pushTargetSchema = z.strictObject({
   /** If false, only the index of a multi-platform image is signed. */
   signPlatforms: z.boolean().default(true),
   webhooks: z
-    .array(
-      z.strictObject({
-        url: z.url({ protocol: /^https?$/ }),
-        secret: z.string().min(1),
-      }),
-    )
+    .array(z.strictObject({ url: z.url({ protocol: /^https?$/ }), secret: z.string().min(1) }))
     .default([]),
 })
 

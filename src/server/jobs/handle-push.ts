@@ -71,11 +71,7 @@ async function processBranchTip(
     const { config } = await readConfig(repository, await repository.treeOf(tip))
     // Publishing compares branches with images itself, so any change may matter to it.
     if (state?.seen !== tip || config.publish.length > 0)
-      await app.store.enqueue({
-        kind: 'publish',
-        installation: job.installation,
-        repository: job.repository,
-      })
+      await app.store.enqueue({ kind: 'publish', installation: job.installation, repository: job.repository })
     if (await isReleaseJobNeeded(job.branch, tip, config, ctx))
       await app.store.enqueue({ ...job, kind: 'release' })
     if (state === undefined) return await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })

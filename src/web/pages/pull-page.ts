@@ -69,9 +69,7 @@ export interface FindingView extends Pick<Finding, (typeof findingFields)[number
 
 export interface MergeExplanation extends Pick<MergedPullRecord, (typeof mergeFields)[number]> {
   /** The verdict of the merge. Absent if it has expired. */
-  readonly verdict?: Pick<VerdictChange, 'checks' | 'reasons' | 'config'> & {
-    readonly decidedAt: number
-  }
+  readonly verdict?: Pick<VerdictChange, 'checks' | 'reasons' | 'config'> & { readonly decidedAt: number }
   readonly approvals: readonly ApprovalView[]
   readonly published?: {
     readonly state: 'published' | 'pending' | 'failed'

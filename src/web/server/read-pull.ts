@@ -90,10 +90,7 @@ export async function readPullPageModel(
     drawings: report?.drawings ?? [],
     commands: commands.map(({ login, command, outcome, head }) => ({ login, command, outcome, head })),
     history,
-    ...(merged && {
-      endedAt: merged.mergedAt,
-      merge: toMergeExplanation(merged, row, record, published),
-    }),
+    ...(merged && { endedAt: merged.mergedAt, merge: toMergeExplanation(merged, row, record, published) }),
     ...(parked && merged === undefined && { waitsUntil: { at: parked.tryAgainAt, reason: parked.reason } }),
     // A later evaluation means that the wait is over.
     ...(wait && row?.state === 'open' && row.lookedAt < wait.since && { limitedUntil: wait.until }),

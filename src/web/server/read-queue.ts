@@ -177,11 +177,7 @@ async function summarizeRateLimitedJobs(
   for (const kind of rateLimitedJobKinds) {
     const its = works.filter((work) => work.kind === kind).map(({ until }) => until)
     if (its.length > 0)
-      limited.push({
-        kind,
-        until: Math.max(...its),
-        ...(kind === 'pull' && { pulls: await countWaiting() }),
-      })
+      limited.push({ kind, until: Math.max(...its), ...(kind === 'pull' && { pulls: await countWaiting() }) })
   }
   return limited
 }

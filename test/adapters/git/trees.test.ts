@@ -230,9 +230,7 @@ test('arguments that are not object IDs never reach git', async () => {
     await expect(call()).rejects.toThrow('not a Git object ID')
   await expect(gitMirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
   await expect(gitMirror.fetch('main', toPullNumber(1.0))).resolves.toBeUndefined()
-  await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({
-    code: 'refused',
-  })
+  await expect(gitMirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({ code: 'refused' })
 })
 
 describe('ten thousand files', () => {

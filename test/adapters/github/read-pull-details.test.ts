@@ -44,7 +44,9 @@ const openPullRequest = (author = 'alice'): Promise<MockPull> =>
 
 const isPullDetailsQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
-async function readPullInOneRequest({ number }: MockPull): Promise<{
+async function readPullInOneRequest({
+  number,
+}: MockPull): Promise<{
   snapshot: PullSnapshot | null
   present: BotCommentAndCheckRuns | undefined
   requests: number

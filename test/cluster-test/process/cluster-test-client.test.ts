@@ -18,11 +18,7 @@ const fakeApiServer = await startFakeApiServer()
 fakeApiServer.api = new FakeKubernetesApi([...coreApiKinds])
 const work = join(temporaryDirectory, 'work')
 const git = (...parameters: string[]) =>
-  execFileSync('git', parameters, {
-    cwd: work,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim()
+  execFileSync('git', parameters, { cwd: work, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 mkdirSync(join(work, 'catalogs'), { recursive: true })
 const blobs = parseCatalogBlobsFromLines(['foo/stable 1.0.0'])
 writeFileSync(join(work, 'catalogs', 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'))

@@ -194,9 +194,7 @@ const csvSpecArbitrary = fc
       customresourcedefinitions: optionalFields({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(mostly(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), {
-            maxLength: 2,
-          }),
+          fc.array(mostly(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), { maxLength: 2 }),
         ),
         required: shortArray(requiredCrdArbitrary),
       }),

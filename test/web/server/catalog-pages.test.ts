@@ -49,11 +49,13 @@ function createBigPackage(name: string): RecordedPackage {
             deprecated: false,
             skipped: false,
           })),
-          edges: versions.slice(1).map((version, at) => ({
-            kind: 'replaces' as const,
-            from: `${name}.v${version}`,
-            to: `${name}.v${versions[at]}`,
-          })),
+          edges: versions
+            .slice(1)
+            .map((version, at) => ({
+              kind: 'replaces' as const,
+              from: `${name}.v${version}`,
+              to: `${name}.v${versions[at]}`,
+            })),
         },
       ],
     },
@@ -69,10 +71,7 @@ await pagesFixture.store.recordCatalogs(publicRepository, 'release', [
   },
 ])
 await pagesFixture.store.recordCatalogs(privateRepository, 'main', [
-  {
-    catalog: { ...bigCatalog, branch: 'main', key: 'hidden' },
-    packages: [createBigPackage('hidden-buoy')],
-  },
+  { catalog: { ...bigCatalog, branch: 'main', key: 'hidden' }, packages: [createBigPackage('hidden-buoy')] },
 ])
 afterAll(() => pagesFixture?.close())
 beforeEach(async () => {

@@ -113,11 +113,13 @@ function linkBundlesAcrossChannels(
       !next || next.version.major !== entry.version.major || next.version.minor !== entry.version.minor
     if (isTop) {
       const skips = lower.filter((name) => name !== replaces).sort(compareBytes)
-      channels.get(entry.channel)?.set(entry.name, {
-        name: entry.name,
-        ...(replaces !== '' && { replaces }),
-        ...(skips.length > 0 && { skips }),
-      })
+      channels
+        .get(entry.channel)
+        ?.set(entry.name, {
+          name: entry.name,
+          ...(replaces !== '' && { replaces }),
+          ...(skips.length > 0 && { skips }),
+        })
     }
     if (next?.version.major !== entry.version.major) {
       lower = []
@@ -142,11 +144,9 @@ function linkBundlesWithinChannels(
       lower.push(name)
       return
     }
-    channels.get(channel)?.set(name, {
-      name,
-      ...(replaces !== '' && { replaces }),
-      ...(lower.length > 0 && { skips: lower }),
-    })
+    channels
+      .get(channel)
+      ?.set(name, { name, ...(replaces !== '' && { replaces }), ...(lower.length > 0 && { skips: lower }) })
     replaces = name
     lower = []
   })

@@ -84,10 +84,7 @@ const slsaPredicateSchema = z
   })
   .catch({})
 
-const dependencySchema = z.object({
-  uri: z.string(),
-  digest: z.record(z.string(), z.unknown()).catch({}),
-})
+const dependencySchema = z.object({ uri: z.string(), digest: z.record(z.string(), z.unknown()).catch({}) })
 
 const inTotoStatementSchema = goObject({
   _type: z.string(),

@@ -17,10 +17,7 @@ export function toRegistryResponseError(
     return new RegistryError(
       'rate-limited',
       `${registryName} is rate limiting requests (${status})${detail}`,
-      {
-        status,
-        retryAfter: parseRetryAfter(reply, now),
-      },
+      { status, retryAfter: parseRetryAfter(reply, now) },
     )
   if (status === 404)
     return new RegistryError(
@@ -35,9 +32,7 @@ export function toRegistryResponseError(
     return new RegistryError(
       'private',
       `${registryName} denied access (${status}${formatRegistryErrorCodes(codes)})${detail}`,
-      {
-        status,
-      },
+      { status },
     )
   if (status >= 500 || status === 408 || status === 499)
     return new RegistryError('server', `${registryName} returned ${status}${detail}`, {
@@ -75,10 +70,7 @@ export function parseRegistryErrorBody(reply: TransportResponse): { codes: reado
   const message = [...errors.map((error) => error['message']), top.details].find(
     (text): text is string => typeof text === 'string' && text !== '',
   )
-  return {
-    codes: codes.slice(0, 5).map(toSingleLineText),
-    text: toSingleLineText(message ?? ''),
-  }
+  return { codes: codes.slice(0, 5).map(toSingleLineText), text: toSingleLineText(message ?? '') }
 }
 
 function formatRegistryErrorCodes(codes: readonly string[]): string {

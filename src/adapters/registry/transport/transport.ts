@@ -255,8 +255,6 @@ function toTransportError(error: unknown, host: string): RegistryError {
   return new RegistryError(
     'network',
     `${host} ${networkErrorMessageByCode[code] ?? `cannot be queried (${code || message})`}`,
-    {
-      cause: error,
-    },
+    { cause: error },
   )
 }

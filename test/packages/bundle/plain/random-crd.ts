@@ -39,10 +39,12 @@ const schemaArbitrary = fc
   .map((spec) => ({ type: 'object', properties: { spec: { type: 'object', ...spec } } }))
 
 const createCrdVersionArbitrary = (name: string) =>
-  fc.record({ served: fc.boolean(), schema: schemaArbitrary }).map(({ served, schema: openAPIV3Schema }) => ({
-    ...{ name, served, storage: name === 'v1' },
-    schema: { openAPIV3Schema },
-  }))
+  fc
+    .record({ served: fc.boolean(), schema: schemaArbitrary })
+    .map(({ served, schema: openAPIV3Schema }) => ({
+      ...{ name, served, storage: name === 'v1' },
+      schema: { openAPIV3Schema },
+    }))
 
 /** The storage version is `v1` if it exists. */
 export const crdArbitrary: fc.Arbitrary<JsonObject> = fc
