@@ -164,7 +164,7 @@ export function parseBundleBlob({
     const type = known?.type ?? copyDecodedStringField(property, 'type')
     const inner = known ? undefined : property.sources.get('value')
     if (type !== 'olm.bundle.object') {
-      const read = known ?? { type, ...extractProperty(type, inner, forVerdict), mark: omittedPosition }
+      const read = known ?? { mark: omittedPosition, type, ...extractProperty(type, inner, forVerdict) }
       if (memo) memo.property = read
       const isOmitted = forVerdict && read.error === undefined && !opmValidatedPropertyTypes.has(type)
       return isOmitted ? read : { ...read, mark: positions.positionAt(property.at.start) }
