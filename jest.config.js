@@ -32,7 +32,7 @@ export default {
   // Enough for a slow or busy machine.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most slow tests spend more than half of their time waiting, mostly for processes that they started. A worker and
-  // these processes take up to 2 GiB.
+  // Most slow tests wait more than half of their time for processes that they started. A worker and its processes take
+  // up to 2 GiB.
   maxWorkers: Math.max(1, Math.min(availableParallelism() * 3, Math.floor(totalmem() / 2 ** 31))),
 }

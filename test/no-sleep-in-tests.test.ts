@@ -11,7 +11,10 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
     'not run by the tests: waits for real processes and restarts them',
   ],
   'test/cluster-test/cluster/real/observe-cluster.ts': [1, 'not run by the tests: polls a real API server'],
-  'test/adapters/git/merge.test.ts': [1, 'timestamps of git have whole seconds, and two must differ'],
+  'test/adapters/git/merge.test.ts': [
+    1,
+    'git timestamps have a resolution of one second, and two must differ',
+  ],
   'test/adapters/registry/bundle-cache.test.ts': [1, 'polls a condition'],
   'test/adapters/registry/registry-behaviors.test.ts': [1, 'polls a condition'],
   'test/adapters/registry/real-registry.ts': [1, 'polls a condition'],

@@ -144,8 +144,8 @@ export interface ChangedSymlinksInput {
 }
 
 /**
- * Finds files that change although their own entries don't: symbolic links on the base branch whose targets a change
- * touches. New or edited links are ordinary differing paths, which the checks reject (T07). Sorted by path.
+ * Finds files that change although their own entries don't: symbolic links on the base branch that lead to changed
+ * files. New or edited links are ordinary differing paths, which the checks reject (T07). Sorted by path.
  */
 export async function findChangedSymlinks(
   repository: TreeReader,

@@ -72,8 +72,8 @@ export function collectCommandLookups(
 }
 
 /**
- * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
- * known yet, because order matters.
+ * Decides on each unrecorded command, in comment order. Stops at the first command by an author with permissions
+ * that are not known yet, because order matters.
  */
 export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })

@@ -155,7 +155,7 @@ function createRebuildDispatchAction(
 const maxClockSkewMs = 120_000
 
 /**
- * Finds the first run after the dispatch whose commit contains the dispatched one, because the branch might have moved.
+ * Finds the first run after the dispatch on a commit that contains the dispatched one: the branch may have moved.
  */
 async function fetchRebuildOutcome(
   config: Config,

@@ -270,7 +270,7 @@ async function findCommitsEditingWorkflows(
     const before = new Set(
       parents.length === 0 ? [absentWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
     )
-    // Of a merge whose parents differ, the newest commits of the base below it.
+    // If the parents of a merge differ, its newest commits that are in the base.
     const newest = before.size === 1 ? [] : await findMergeBases({ git, objects }, base, id)
     const allowed =
       before.size === 1 ? before : new Set((await readWorkflowTreeIds(objects, newest)).values())

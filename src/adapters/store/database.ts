@@ -58,7 +58,7 @@ export interface SqlQueryExecutor {
   run(text: string): Promise<void>
 }
 
-/** Reads rows whose columns have the names of the record's fields. A field whose column is NULL is absent. */
+/** Reads rows whose columns have the names of the record's fields. A NULL column becomes an absent field. */
 export async function queryRecords<Fields extends object>(
   sql: SqlQueryExecutor,
   text: string,

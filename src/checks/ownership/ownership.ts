@@ -256,7 +256,7 @@ interface ApproverGroup {
 }
 
 /**
- * Each member of a group can approve the whole pull request, so drops groups that another one covers. Of two equal
+ * Each member of a group can approve all of the pull request, so drops groups that another one covers. Of two equal
  * groups, keeps the maintainers.
  */
 function dropRedundantApproverGroups(groups: readonly ApproverGroup[]): readonly ApproverGroup[] {

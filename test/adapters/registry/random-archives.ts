@@ -139,7 +139,7 @@ function createRandomLayer(random: SeededRandom, wildness: number): RandomLayer 
     parts,
     ending: isOdd(0.5) ? random.pick(tarTrailerGenerators)() : Buffer.alloc(1024),
     damage: Array.from({ length: isOdd(0.6) ? 1 + random.below(3) : 0 }, () => [
-      // Mostly in the header.
+      // Usually in the header.
       random.below(3) === 0 ? random.below(length) : 512 * random.below(parts.length * 2) + random.below(512),
       random.pick([
         0,

@@ -7,7 +7,7 @@ import { findLeftoverClusterObjects } from './real/cluster-stories.ts'
 const clusterStoryNames = ['rights', 'olm-v0', 'olm-v1']
 const areStoryBinariesBuilt = (story: string) => story !== 'olm-v1'
 
-test('a story whose binaries are not built does not run, and makes a run that requested it incomplete', () => {
+test('a story does not run without its binaries, and makes a run that requested it incomplete', () => {
   expect(selectClusterStories([], clusterStoryNames, areStoryBinariesBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],

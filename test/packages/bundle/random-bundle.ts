@@ -1,9 +1,9 @@
-// Random bundles to compare our renderer with that of opm: mostly valid, some with one unusual value.
+// Random bundles to compare our renderer with that of opm: usually valid, some with one unusual value.
 import fc from '../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 
 type UnknownValue = unknown
-type AnyValueArbitrary = fc.Arbitrary<UnknownValue>
+export type AnyValueArbitrary = fc.Arbitrary<UnknownValue>
 
 const wordArbitrary = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
 const imageArbitrary = fc.constantFrom(
@@ -29,16 +29,19 @@ const jsonArbitrary = fc.letrec<{ any: UnknownValue }>((tie) => ({
 })).any
 
 /** An object in which each field is present at random. */
-const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
+export const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const shortArray = (item: AnyValueArbitrary): AnyValueArbitrary => fc.array(item, { maxLength: 3 })
-/** Mostly `value`, rarely a value that is not allowed there. */
-const mostly = (value: AnyValueArbitrary, rare: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: rare })
-const createNullableArbitrary = (value: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
+export const shortArray = (item: AnyValueArbitrary, maxLength = 3): fc.Arbitrary<unknown[]> =>
+  fc.array(item, { maxLength })
+/** Generates the usual value, and once in `weight + 1` cases the rare one, which may not be allowed there. */
+export const withRareValue =
+  (weight: number) =>
+  (usual: AnyValueArbitrary, rare: AnyValueArbitrary): AnyValueArbitrary =>
+    fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare })
+const usually = withRareValue(300)
+const createNullableArbitrary = (value: AnyValueArbitrary) => withRareValue(12)(value, fc.constant(null))
 
-const textArbitrary = mostly(wordArbitrary, jsonArbitrary)
+const textArbitrary = usually(wordArbitrary, jsonArbitrary)
 const apiGroupArbitrary = fc.constantFrom('g.example.com', 'h.example.com', 'g')
 const apiVersionArbitrary = fc.constantFrom('v1', 'v1beta1', 'v2')
 const kindArbitrary = fc.constantFrom('Foo', 'Bar')
@@ -64,7 +67,7 @@ const apiDescriptionFieldArbitraries = {
   actionDescriptors: shortArray(descriptorArbitrary),
   unknown: jsonArbitrary,
 }
-const crdNameArbitrary = mostly(
+const crdNameArbitrary = usually(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
@@ -83,7 +86,7 @@ const apiServiceArbitrary = optionalFields({
   version: apiVersionArbitrary,
   kind: kindArbitrary,
   deploymentName: textArbitrary,
-  containerPort: mostly(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
+  containerPort: usually(fc.integer({ min: 0, max: 65_535 }), jsonArbitrary),
   ...apiDescriptionFieldArbitraries,
 })
 const containerArbitrary = optionalFields({
@@ -103,7 +106,7 @@ const deploymentArbitrary = fc.record({
     }),
   }),
 })
-const bundlePropertyArbitrary = mostly(
+const bundlePropertyArbitrary = usually(
   fc.oneof(
     fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: jsonArbitrary }),
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
@@ -122,7 +125,7 @@ const bundlePropertyArbitrary = mostly(
     fc.record({ type: fc.constant('olm.gvk'), value: jsonArbitrary }),
   ),
 )
-const dependencyArbitrary = mostly(
+const dependencyArbitrary = usually(
   fc.oneof(
     fc.record({ type: fc.constant('olm.gvk'), value: gvkArbitrary }),
     fc.record({
@@ -145,8 +148,8 @@ const ownedCrdDescriptions: readonly UnknownValue[] = [
 const csvSpecArbitrary = fc
   .record(
     {
-      version: mostly(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), jsonArbitrary),
-      release: mostly(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      version: usually(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), jsonArbitrary),
+      release: usually(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
       displayName: textArbitrary,
       description: textArbitrary,
       maturity: textArbitrary,
@@ -163,7 +166,7 @@ const csvSpecArbitrary = fc
       installModes: shortArray(
         optionalFields({
           type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: mostly(fc.boolean(), scalarArbitrary),
+          supported: usually(fc.boolean(), scalarArbitrary),
         }),
       ),
       nativeAPIs: shortArray(gvkArbitrary),
@@ -171,7 +174,7 @@ const csvSpecArbitrary = fc
       relatedImages: shortArray(
         optionalFields({
           name: textArbitrary,
-          image: mostly(imageArbitrary, jsonArbitrary),
+          image: usually(imageArbitrary, jsonArbitrary),
           other: jsonArbitrary,
         }),
       ),
@@ -194,7 +197,7 @@ const csvSpecArbitrary = fc
       customresourcedefinitions: optionalFields({
         owned: fc.oneof(
           fc.subarray([...ownedCrdDescriptions]),
-          fc.array(mostly(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), { maxLength: 2 }),
+          fc.array(usually(fc.constantFrom(...ownedCrdDescriptions), requiredCrdArbitrary), { maxLength: 2 }),
         ),
         required: shortArray(requiredCrdArbitrary),
       }),
@@ -222,7 +225,7 @@ const createCrdArbitrary = (apiVersion: string): AnyValueArbitrary =>
         versions: fc.array(
           fc.record({
             name: apiVersionArbitrary,
-            served: mostly(fc.boolean(), jsonArbitrary),
+            served: usually(fc.boolean(), jsonArbitrary),
             storage: fc.boolean(),
             schema: fc.record({
               openAPIV3Schema: optionalFields({
@@ -254,7 +257,7 @@ const csvMetadataArbitrary = fc.record(
     name: fc.constant('bundle.v1.0.0'),
     namespace: wordArbitrary,
     labels: createNullableArbitrary(
-      fc.dictionary(wordArbitrary, mostly(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
+      fc.dictionary(wordArbitrary, usually(wordArbitrary, scalarArbitrary), { maxKeys: 2 }),
     ),
     annotations: createNullableArbitrary(
       fc.record(
@@ -263,7 +266,7 @@ const csvMetadataArbitrary = fc.record(
             fc.array(bundlePropertyArbitrary, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: mostly(wordArbitrary, scalarArbitrary),
+          capabilities: usually(wordArbitrary, scalarArbitrary),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -276,7 +279,7 @@ const csvMetadataArbitrary = fc.record(
 )
 const csvArbitrary = fc.record(
   {
-    apiVersion: mostly(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: usually(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
     metadata: csvMetadataArbitrary,
     spec: csvSpecArbitrary,
@@ -316,24 +319,24 @@ const manifestArbitrary = fc.oneof(
 const annotationsArbitrary = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: mostly(fc.constant('pack'), scalarArbitrary),
-    [bundleAnnotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
-    [bundleAnnotationKeys.defaultChannel]: mostly(fc.constant('stable'), scalarArbitrary),
+    [bundleAnnotationKeys.package]: usually(fc.constant('pack'), scalarArbitrary),
+    [bundleAnnotationKeys.channels]: usually(fc.constantFrom('stable', 'a,b'), scalarArbitrary),
+    [bundleAnnotationKeys.defaultChannel]: usually(fc.constant('stable'), scalarArbitrary),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const metadataFilesArbitrary = fc.record(
   {
-    'metadata/annotations.yaml': mostly(fc.record({ annotations: annotationsArbitrary }), jsonArbitrary),
-    'metadata/dependencies.yaml': mostly(
+    'metadata/annotations.yaml': usually(fc.record({ annotations: annotationsArbitrary }), jsonArbitrary),
+    'metadata/dependencies.yaml': usually(
       fc.record({ dependencies: createNullableArbitrary(shortArray(dependencyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/properties.yaml': mostly(
+    'metadata/properties.yaml': usually(
       fc.record({ properties: createNullableArbitrary(shortArray(bundlePropertyArbitrary)) }),
       jsonArbitrary,
     ),
-    'metadata/other.yaml': mostly(
+    'metadata/other.yaml': usually(
       fc.record({ annotations: annotationsArbitrary, properties: shortArray(bundlePropertyArbitrary) }),
       jsonArbitrary,
     ),

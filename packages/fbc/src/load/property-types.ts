@@ -1,4 +1,4 @@
-// The property types whose values opm decodes. Other types can contain any JSON.
+// The property types with values that opm decodes. Other types can contain any JSON.
 import {
   type StructType,
   boolType,

@@ -1,18 +1,11 @@
 // Bundles with every feature that OLM v1's renderer knows, and some that it rejects.
 import fc from '../../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
+import { optionalFields, shortArray, withRareValue, type AnyValueArbitrary } from '../random-bundle.ts'
 
 type RandomBundleContents = Readonly<Record<string, unknown>>
-type AnyValueArbitrary = fc.Arbitrary<unknown>
 
-/** Each field is optional. */
-const optionalFields = (fields: Record<string, AnyValueArbitrary>): AnyValueArbitrary =>
-  fc.record(fields, { requiredKeys: [] })
-const shortArray = (item: AnyValueArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
-  fc.array(item, { maxLength: maxItems })
-/** Usually the first. */
-const mostly = (value: AnyValueArbitrary, rare: AnyValueArbitrary): AnyValueArbitrary =>
-  fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: rare })
+const usually = withRareValue(60)
 
 const deploymentNameArbitrary = fc.constantFrom(
   'web',
@@ -88,7 +81,7 @@ const labelsArbitrary = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' 
 const deploymentSpecArbitrary = fc.record(
   {
     selector: fc.record({ matchLabels: labelsArbitrary }, { requiredKeys: [] }),
-    replicas: mostly(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: usually(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -116,7 +109,7 @@ const deploymentSpecArbitrary = fc.record(
             optionalFields({
               name: wordArbitrary,
               image: wordArbitrary,
-              args: shortArray(mostly(wordArbitrary, fc.constant(null))),
+              args: shortArray(usually(wordArbitrary, fc.constant(null))),
               env: shortArray(envVarArbitrary),
               resources: resourceRequirementsArbitrary,
               volumeMounts: shortArray(volumeMountArbitrary),
@@ -134,11 +127,11 @@ const deploymentSpecArbitrary = fc.record(
 
 const webhookArbitrary = fc.record(
   {
-    type: mostly(
+    type: usually(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: mostly(
+    generateName: usually(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -156,14 +149,14 @@ const webhookArbitrary = fc.record(
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: mostly(
+    conversionCRDs: usually(
       shortArray(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
       shortArray(wordArbitrary),
     ),
     rules: shortArray(
       optionalFields({
         apiGroups: shortArray(
-          mostly(
+          usually(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -197,7 +190,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: mostly(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: usually(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -221,7 +214,7 @@ const createCrdArbitrary = (plural: string, kind: string): AnyValueArbitrary =>
 
 const miscManifestArbitrary = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: mostly(
+  kind: usually(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -241,7 +234,7 @@ const kubernetesListArbitrary = fc.record({
   items: shortArray(
     fc.oneof(
       miscManifestArbitrary,
-      mostly(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
+      usually(miscManifestArbitrary, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
@@ -291,11 +284,11 @@ export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
       ),
       { maxLength: 3, selector: ({ name }) => name },
     ),
-    more: mostly(
+    more: usually(
       fc.constant([]),
       shortArray(
         fc.record({
-          name: mostly(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
+          name: usually(deploymentNameArbitrary, fc.constantFrom('X', 'a..b')),
           spec: deploymentSpecArbitrary,
         }),
         1,
@@ -317,7 +310,7 @@ export const installBundleArbitrary: fc.Arbitrary<RandomBundleContents> = fc
     list: fc.option(kubernetesListArbitrary),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: mostly(fc.constant('foo'), fc.constant('')),
+    package: usually(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound

@@ -216,7 +216,7 @@ describe('opm builds no cache of a catalog', () => {
       'the name contains a NUL character',
     ],
     [
-      'whose names together are too long, in bytes',
+      'with names that are together too long, in bytes',
       createPackageYaml([], { bundle: 'ü'.repeat(124) }),
       'the name is longer than 255 bytes',
     ],
@@ -226,7 +226,7 @@ describe('opm builds no cache of a catalog', () => {
       'another bundle uses the same file name',
     ],
     [
-      'with a custom blob whose package is not a plain name',
+      'with a custom blob of a package without a plain name',
       `${createPackageYaml([])}---\n{schema: custom, package: ../p}\n`,
       'invalid custom schema meta: invalid packageName "../p": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
     ],
