@@ -1,4 +1,5 @@
 // `sign`, `verify`, and the attestation of published images, in cosign's format and the image's registry.
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
@@ -13,7 +14,7 @@ import {
 } from '../adapters/image/provenance/attest-image.ts'
 import { parseSigningKeyPem, parseVerifyingKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { setExitCode, printJson, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
+import { setExitCode, printJson, printToStdout, printToStderr } from './output.ts'
 import { withRegistryClient, requireImageReferenceSyntax } from './pulled-bundles.ts'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAbsolute, normalize, sep } from 'node:path'
@@ -211,7 +212,7 @@ function toImageBuildRecord(
     ...(rebased && { rebased }),
     platforms,
     builder: 'urn:catalog-bot:command-line',
-    version: readCatalogBotVersion(),
+    version: readPackageVersion(),
   }
 }
 

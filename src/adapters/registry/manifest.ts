@@ -81,6 +81,9 @@ const imageConfigSchema = goObject({
   ),
 })
 
+/** The label with the catalog's directory. */
+export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
+
 export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
   dockerList: 'application/vnd.docker.distribution.manifest.list.v2+json',
