@@ -11,7 +11,7 @@ import {
 import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
 import { createRegistryClient } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransportOptions } from '../../adapters/registry/registry-access.ts'
-import { createRegistryTransport } from '../../adapters/registry/transport/transport.ts'
+import { RegistryTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
   serveWorkerRequests,
@@ -70,7 +70,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
     },
     mirrorAt: openReadOnlyGitMirror,
     secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFilePath), file), 'utf8')).trim(),
-    transport: createRegistryTransport({ egress: transportConfig.egress }),
+    transport: new RegistryTransport({ egress: transportConfig.egress }),
     // Registries on this machine count as internal.
     closedHosts: [...transportConfig.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),

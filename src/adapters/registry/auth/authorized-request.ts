@@ -64,13 +64,12 @@ export function createAuthorizedRequestSender(
 ): AuthorizedRequestSender {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, RegistryAuthScheme>()
-  const originOf = createRegistryOriginResolver(transport)
 
   return async (request) => {
     const { endpoint, signal } = request
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
     const memory = `${endpoint.host} ${computeCredentialFingerprint(credential)}`
-    const origin = originOf(endpoint.host)
+    const origin = toRegistryOrigin(transport, endpoint.host)
     const url = toRequestUrl(request, origin)
     const authorization = new RegistryRequestCredential(
       request,
@@ -105,8 +104,7 @@ export function createAuthorizedRequestSender(
 }
 
 function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): URL {
-  const url =
-    typeof path === 'string' ? new URL(`${origin}/v2/${endpoint.repository}/${path}${endpoint.query}`) : path
+  const url = typeof path === 'string' ? new URL(`${origin}/v2/${endpoint.repository}/${path}`) : path
   // Prevents sending credentials to another host.
   if (url.origin !== origin)
     throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
@@ -214,23 +212,13 @@ async function resolveAuthChallenge(
     : undefined
 }
 
-// A catalog names a few dozen hosts; an attacker's references could name any number.
-const maxCachedRegistryOrigins = 1000
-
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
-function createRegistryOriginResolver(transport: RegistryTransport): (host: string) => string {
-  const known = new Map<string, string>()
-  return (host) => {
-    const found = known.get(host)
-    if (found !== undefined) return found
-    const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
-    // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
-    if (hostname !== host.replace(/:\d+$/, ''))
-      throw new RegistryError('blocked', `"${host}" is not a valid host name`)
-    if (known.size >= maxCachedRegistryOrigins) known.clear()
-    known.set(host, origin)
-    return origin
-  }
+function toRegistryOrigin(transport: RegistryTransport, host: string): string {
+  const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
+  // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
+  if (hostname !== host.replace(/:\d+$/, ''))
+    throw new RegistryError('blocked', `"${host}" is not a valid host name`)
+  return origin
 }
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */

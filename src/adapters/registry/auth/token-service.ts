@@ -25,12 +25,12 @@ const tokenEarlyRefreshSeconds = 30
 const maxCachedTokens = 10_000
 
 export class RegistryTokenService {
-  readonly #transport: RegistryTransport
+  readonly #transport: Pick<RegistryTransport, 'policy' | 'exchange'>
   readonly #clock: Clock
   readonly #cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
   readonly #pendingTokens = new Map<string, Promise<string>>()
 
-  constructor(transport: RegistryTransport, clock: Clock) {
+  constructor(transport: Pick<RegistryTransport, 'policy' | 'exchange'>, clock: Clock) {
     this.#transport = transport
     this.#clock = clock
   }

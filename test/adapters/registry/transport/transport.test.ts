@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
-  createRegistryTransport,
+  RegistryTransport,
   type TransportRequest,
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
@@ -30,7 +30,7 @@ function sendTestTransportRequest(
   limits: Partial<TransportLimits> = {},
 ) {
   const egress = allowLoopbackRegistries(registryServer.host, secondRegistryServer.host)
-  const transport = closeAfterTest(createRegistryTransport({ egress, limits }))
+  const transport = closeAfterTest(new RegistryTransport({ egress, limits }))
   const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
@@ -55,7 +55,7 @@ describe('an exchange ends', () => {
   })
   test('while it is still waiting for a connection', async () => {
     registryServer.script = () => true
-    const transport = createRegistryTransport({
+    const transport = new RegistryTransport({
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
