@@ -28,7 +28,10 @@ import {
   type ImagePublishTarget,
   ImageError,
 } from '../adapters/image/catalog-publisher.ts'
-import type { ImageBuildRecord } from '../adapters/image/provenance/provenance-statement.ts'
+import {
+  createImageBuildRecord,
+  type ImageBuildRecord,
+} from '../adapters/image/provenance/provenance-statement.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { RegistryError } from '../adapters/registry/registry-error.ts'
 
@@ -182,7 +185,13 @@ export async function createImageAttester(
           const listed = image.layer.listed ?? (await publisher.listBundles(await origin.files()))
           return {
             listed,
-            build: { ...toImageBuildRecord(image, origin), started, finished: systemClock.now() },
+            build: createImageBuildRecord(image, origin.annotations, origin.path, {
+              ...(origin.rebased && { rebased: origin.rebased }),
+              builder: 'urn:catalog-bot:command-line',
+              version: readPackageVersion(),
+              started,
+              finished: systemClock.now(),
+            }),
           }
         },
       })
@@ -196,23 +205,6 @@ export async function createImageAttester(
       )
     }
     return signable
-  }
-}
-
-function toImageBuildRecord(
-  { base, platforms }: BuiltCatalogImage,
-  { annotations, path, rebased }: AttestableImageBuild,
-): ImageBuildRecord {
-  const repository = annotations['org.opencontainers.image.source']
-  const revision = annotations['org.opencontainers.image.revision']
-  const hasSource = repository !== undefined && revision !== undefined
-  return {
-    ...(hasSource && { source: { repository, revision, ...(path !== undefined && { path }) } }),
-    ...(base && { base }),
-    ...(rebased && { rebased }),
-    platforms,
-    builder: 'urn:catalog-bot:command-line',
-    version: readPackageVersion(),
   }
 }
 
