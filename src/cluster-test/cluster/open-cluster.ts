@@ -42,18 +42,10 @@ export interface KubeClusterClientOptions extends KubeconfigOptions {
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
 export async function createKubeClusterClient(options: KubeClusterClientOptions): Promise<KubeClusterClient> {
-  const connection = await loadClusterConnection(options)
-  const client = new HttpKubeClusterClient(options, connection)
-  return {
-    discover: () => client.discover(),
-    read: (query) => client.read(query),
-    perform: (action) => client.perform(action),
-    log: (at) => client.log(at),
-    close: () => connection.close(),
-  }
+  return new HttpKubeClusterClient(options, await loadClusterConnection(options))
 }
 
-class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
+class HttpKubeClusterClient implements KubeClusterClient {
   readonly #clock: Clock
   readonly #connection: ClusterConnection
   readonly #resources = new Map<string, ApiResource>()
@@ -132,6 +124,10 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
       2 * maxContainerLogBytes,
     )
     return answer.status === 200 ? answer.text : ''
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
   }
 
   async #list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
