@@ -45,9 +45,7 @@ const sessionSchema = z.object({
 })
 
 /** The digest of the session in each slot. If lost, the session ends. */
-const sessionSlotCacheNamespace = defineCacheNamespace('page session', 1, (stored) =>
-  typeof stored === 'string' ? stored : undefined,
-)
+const sessionSlotCacheNamespace = defineCacheNamespace('page session', 1, z.string())
 const computeTokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')
 /** A user has 256 slots, which limits the store's size. A newer session replaces the old one in its slot. */
 const toSessionSlotKey = ({ id, word }: Pick<WebSession, 'id' | 'word'>): string =>
