@@ -3,6 +3,7 @@
 // not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { toCamelCase } from './rule-lists.ts'
 
 /** A line to insert before the first match, or after the last one. */
 interface LineInsertion {
@@ -10,9 +11,6 @@ interface LineInsertion {
   readonly before: string
   readonly text: string
 }
-
-const toCamelCase = (id: string): string =>
-  id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 
 /**
  * The new files of a check, by path from the root. Throws a TypeError for an ID that is not kebab-case, and for an

@@ -67,7 +67,7 @@ function renderRuleList(root: string, path: string, text: string): string {
 ${renderWrappedNameList(declared, names, '])')}`
 }
 
-function toCamelCase(kebabCase: string): string {
+export function toCamelCase(kebabCase: string): string {
   return kebabCase.replaceAll(/-(?<letter>\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
