@@ -10,6 +10,13 @@ export interface ProxyServer {
   readonly credential?: { readonly username: string; readonly password: string }
 }
 
+export function formatBasicAuthorization({
+  username,
+  password,
+}: NonNullable<ProxyServer['credential']>): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /**

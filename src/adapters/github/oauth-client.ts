@@ -2,6 +2,7 @@
 // logged.
 import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { formatBasicAuthorization } from '../../ports/proxy.ts'
 
 export interface OAuthClientOptions {
   readonly clientId: string
@@ -101,20 +102,17 @@ export class GitHubOAuthClient implements OAuthClient {
   }
 
   readonly revoke: OAuthClient['revoke'] = async (token) => {
-    const basic = Buffer.from(`${this.#options.clientId}:${this.#options.clientSecret}`).toString('base64')
-    await this.#sendRequest(
-      `${this.#options.apiUrl}/applications/${encodeURIComponent(this.#options.clientId)}/token`,
-      {
-        method: 'DELETE',
-        headers: {
-          accept: 'application/vnd.github+json',
-          authorization: `Basic ${basic}`,
-          'content-type': 'application/json',
-          'user-agent': 'catalog-bot',
-        },
-        body: JSON.stringify({ access_token: token }),
+    const { apiUrl, clientId, clientSecret } = this.#options
+    await this.#sendRequest(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
+      method: 'DELETE',
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: formatBasicAuthorization({ username: clientId, password: clientSecret }),
+        'content-type': 'application/json',
+        'user-agent': 'catalog-bot',
       },
-    )
+      body: JSON.stringify({ access_token: token }),
+    })
   }
 
   async #sendRequest(url: string, init: RequestInit): Promise<Response | undefined> {

@@ -9,11 +9,8 @@ import {
 } from './credentials.ts'
 import type { RegistryEndpoint } from '../registries-conf.ts'
 import { RegistryError } from '../registry-error.ts'
-import {
-  formatBasicAuthorization,
-  type RegistryTokenRequest,
-  type RegistryTokenService,
-} from './token-service.ts'
+import { formatBasicAuthorization } from '../../../ports/proxy.ts'
+import type { RegistryTokenRequest, RegistryTokenService } from './token-service.ts'
 import type { TransportRequest, TransportResponse, RegistryTransport } from '../transport/transport.ts'
 
 interface AuthChallenge {

@@ -1,6 +1,7 @@
 // Bearer tokens, cached per (host, service, scope, credential) until shortly before they expire. Credentials go only to
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
+import { formatBasicAuthorization } from '../../../ports/proxy.ts'
 import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryResponseError } from '../transport/response-error.ts'
@@ -154,13 +155,6 @@ export class RegistryTokenService {
     )
     return realm
   }
-}
-
-export function formatBasicAuthorization(credential: {
-  readonly username: string
-  readonly password: string
-}): string {
-  return `Basic ${Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64')}`
 }
 
 // The key includes the realm: a registry that names another realm must not get the first one's token.
