@@ -12,10 +12,7 @@ interface LineInsertion {
   readonly text: string
 }
 
-/**
- * The new files of a check, by path from the root. Throws a TypeError for an ID that is not kebab-case, and for an
- * invalid title.
- */
+/** The new files of a check, by path from the root. Throws a TypeError for an invalid ID or title. */
 export function createCheckFiles(id: string, title: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`the check ID must be kebab-case, but is "${id}"`)
@@ -97,9 +94,7 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
   ]
 }
 
-/**
- * Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists.
- */
+/** Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists. */
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} already exists`)

@@ -15,10 +15,7 @@ interface RuleKind {
   readonly judges: RuleSubjectKind
   /** The folder that gets a file, or the file that gets another rule. */
   readonly source: string
-  /**
-   * The kind of `Search`, and the module that exports it. Absent for rules that only describe findings of other
-   * code.
-   */
+  /** The kind of `Search`, and the module that exports it. Absent for rules that describe findings of other code. */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
   /** For rules without a search: the code that finds violations. */
   readonly foundIn?: string

@@ -14,9 +14,7 @@ const ruleListPattern =
 /** The line width of prettier. */
 const maxLineWidth = 110
 
-/**
- * The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list.
- */
+/** The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list. */
 export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }

@@ -11,9 +11,7 @@ export function createRepeatableOption(flags: string, description: string): Opti
   )
 }
 
-/**
- * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
- */
+/** Like `createRepeatableOption`, for values without commas: one use can list several, separated by commas. */
 export function createCommaSeparatedOption(
   flags: string,
   description: string,

@@ -24,10 +24,7 @@ interface CatalogInputFile {
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
 
-/**
- * Passes a registry client to `use`, shows progress, and closes the client afterwards. `insecure`: hosts to contact over
- * unencrypted HTTP.
- */
+/** Passes a registry client to `use`, shows progress, and closes it. `insecure`: hosts without TLS. */
 export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,

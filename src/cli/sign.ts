@@ -119,10 +119,7 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
   setExitCode(isVerified ? 0 : 1)
 }
 
-/**
- * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
- * can attach others.
- */
+/** Image and platforms must be signed, and one of the attestations, if any, because anyone can attach others. */
 function isImageVerified(verification: ImageVerification): boolean {
   const { signatures, platforms, provenance, refusedAttestations } = verification
   const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)

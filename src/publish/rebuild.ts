@@ -154,9 +154,7 @@ function createRebuildDispatchAction(
 /** GitHub might date the run this much earlier than the dispatch. */
 const maxClockSkewMs = 120_000
 
-/**
- * Finds the first run after the dispatch on a commit that contains the dispatched one: the branch may have moved.
- */
+/** Finds the first run after the dispatch on a commit that contains the dispatched one: the branch may have moved. */
 async function fetchRebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: PendingRebuild,

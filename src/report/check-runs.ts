@@ -124,9 +124,7 @@ function renderCheckRunSummary(
   return parts.join('\n\n')
 }
 
-/**
- * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
- */
+/** Annotates only the first line, because GitHub shows an annotation below its last one, perhaps outside the diff. */
 function renderCheckRunAnnotations(
   findings: readonly Finding[],
   { lines }: PullReportOptions,

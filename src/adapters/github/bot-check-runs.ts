@@ -128,9 +128,7 @@ export const toBotCheckRun = ({
   ...(html_url !== null && { url: html_url }),
 })
 
-/**
- * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never rejects.
- */
+/** Creates runs by one request. Returns the addresses that GitHub confirms; other runs are uncertain. Never rejects. */
 async function createCheckRunsInOneRequest(
   { octokit }: CheckRunApiClient,
   repository: string,

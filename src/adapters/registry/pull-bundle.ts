@@ -45,10 +45,7 @@ export const defaultImagePullLimits: ImagePullLimits = {
   unpack: defaultUnpackLimits,
 }
 
-/**
- * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own
- * images.
- */
+/** Catalog images contain opm, its cache, and hundreds of megabytes. Only for users who pull their own images. */
 const catalogImagePullLimits: ImagePullLimits = {
   ...defaultImagePullLimits,
   compressed: 1024 * bytesPerMebibyte,

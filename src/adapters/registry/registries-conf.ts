@@ -39,10 +39,7 @@ export interface RegistryEndpoint {
 export interface ConfiguredRegistry extends RegistriesConfRule {
   /** Hosts to reach without TLS (`insecure = true`). */
   readonly plainHttp: readonly string[]
-  /**
-   * Hosts that the operator configures: mirrors, replaced locations and insecure hosts. Only these may have private
-   * addresses.
-   */
+  /** Configured hosts: mirrors, replaced locations and insecure hosts. Only these may have private addresses. */
   readonly named: readonly string[]
 }
 

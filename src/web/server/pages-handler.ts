@@ -364,9 +364,7 @@ class StatusPageServer {
     )
   }
 
-  /**
-   * Signs out or unfreezes. Requires a signed-in user, one of catalog-bot's forms, and a token that GitHub accepts now.
-   */
+  /** Signs out or unfreezes. Requires a signed-in user, one of our forms, and a token that GitHub accepts now. */
   async #handlePost(
     requested: StatusPageRequest,
     request: IncomingMessage,
