@@ -57,7 +57,7 @@ class HttpKubeClusterClient implements KubeClusterClient {
     this.#connection = connection
   }
 
-  async discover(): ReturnType<KubeClusterClient['discover']> {
+  readonly discover: KubeClusterClient['discover'] = async () => {
     const [version, groups] = [
       await this.#sendRequest('GET', '/version'),
       await this.#sendRequest('GET', '/apis'),
@@ -80,7 +80,7 @@ class HttpKubeClusterClient implements KubeClusterClient {
     }
   }
 
-  async read(objectQuery: KubeQuery): Promise<KubeQueryResult> {
+  readonly read: KubeClusterClient['read'] = async (objectQuery) => {
     const resource = await this.#resolveResource(objectQuery)
     if ('kind' in resource) return resource
     if (objectQuery.name === undefined) return this.#list(objectQuery, resource)
@@ -91,7 +91,7 @@ class HttpKubeClusterClient implements KubeClusterClient {
     return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
   }
 
-  async perform(action: ClusterAction): Promise<RejectedClusterAction | undefined> {
+  readonly perform: KubeClusterClient['perform'] = async (action) => {
     const objectQuery = action.kind === 'create' ? toKubeObjectQuery(action.object) : action.at
     const resource = await this.#resolveResource(objectQuery)
     if ('kind' in resource)
@@ -108,8 +108,7 @@ class HttpKubeClusterClient implements KubeClusterClient {
     return toRejectedClusterAction(action, answer)
   }
 
-  async log(at: Parameters<KubeClusterClient['log']>[0]): Promise<string> {
-    const { namespace, pod, container, previous } = at
+  readonly log: KubeClusterClient['log'] = async ({ namespace, pod, container, previous }) => {
     const query = new URLSearchParams({
       container,
       tailLines: String(maxContainerLogLines),
@@ -126,9 +125,7 @@ class HttpKubeClusterClient implements KubeClusterClient {
     return answer.status === 200 ? answer.text : ''
   }
 
-  close(): Promise<void> {
-    return this.#connection.close()
-  }
+  readonly close: KubeClusterClient['close'] = () => this.#connection.close()
 
   async #list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
     const objects: KubeObject[] = []
