@@ -68,7 +68,7 @@ export function createAuthorizedRequestSender(
     const memory = `${endpoint.host} ${computeCredentialFingerprint(credential)}`
     const origin = toRegistryOrigin(transport, endpoint.host)
     const url = toRequestUrl(request, origin)
-    const authorization = new RegistryRequestCredential(
+    const authorization = createRequestAuthorization(
       request,
       credential,
       rights,
@@ -109,82 +109,61 @@ function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): 
 }
 
 /** The credential of one request, in the form that the registry's challenges ask for. */
-class RegistryRequestCredential {
-  readonly #request: RegistryHttpRequest
-  readonly #credential: RegistryCredential
-  readonly #rights: RegistryTokenActions
-  readonly #tokens: RegistryTokenService
-  #known: RegistryAuthScheme | undefined
-  #used: RegistryTokenRequest | undefined
-  readonly #attempted = new Set<string>()
-
-  constructor(
-    request: RegistryHttpRequest,
-    credential: RegistryCredential,
-    rights: RegistryTokenActions,
-    tokens: RegistryTokenService,
-    known: RegistryAuthScheme | undefined,
-  ) {
-    this.#request = request
-    this.#credential = credential
-    this.#rights = rights
-    this.#tokens = tokens
-    this.#known = known
-    if (known?.scheme === 'bearer' && credential.kind !== 'bearer')
-      this.#used = this.#toTokenRequest(known, this.#ownScope)
+function createRequestAuthorization(
+  { endpoint, alsoPulls }: RegistryHttpRequest,
+  credential: RegistryCredential,
+  rights: RegistryTokenActions,
+  tokens: RegistryTokenService,
+  firstScheme: RegistryAuthScheme | undefined,
+) {
+  const ownScope = `repository:${endpoint.repository}:${rights}`
+  const toTokenRequest = (
+    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
+    scope: string,
+  ): RegistryTokenRequest => {
+    // The required scope comes first because some services read only one.
+    const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
+    return { host: endpoint.host, realm, service, scopes, credential }
   }
+  const attemptedScopes = new Set<string>()
+  let known = firstScheme
+  let used =
+    known?.scheme === 'bearer' && credential.kind !== 'bearer' ? toTokenRequest(known, ownScope) : undefined
 
-  get #ownScope() {
-    return `repository:${this.#request.endpoint.repository}:${this.#rights}`
-  }
-
-  async header(): Promise<string | undefined> {
-    const credential = this.#credential
+  const header = async (): Promise<string | undefined> => {
     if (credential.kind === 'bearer') return `Bearer ${credential.token}`
-    if (this.#known?.scheme === 'bearer' && this.#used)
-      return `Bearer ${await this.#tokens.token(this.#used)}`
-    if (this.#known?.scheme === 'basic' && credential.kind === 'basic')
-      return formatBasicAuthorization(credential)
+    if (known?.scheme === 'bearer' && used) return `Bearer ${await tokens.token(used)}`
+    if (known?.scheme === 'basic' && credential.kind === 'basic') return formatBasicAuthorization(credential)
     return undefined
   }
 
   /** The scheme for the next attempt; undefined if there is nothing else to try. */
-  answer({ scheme, parameters }: AuthChallenge): RegistryAuthScheme | undefined {
-    const { name } = this.#request.endpoint
+  const answer = ({ scheme, parameters }: AuthChallenge): RegistryAuthScheme | undefined => {
     if (scheme === 'basic') {
-      if (this.#credential.kind !== 'basic') return undefined
-      if (this.#known?.scheme === 'basic')
-        throw new RegistryError('credentials', `${name} rejected the configured credentials`)
-      return (this.#known = { scheme: 'basic' })
+      if (credential.kind !== 'basic') return undefined
+      if (known?.scheme === 'basic')
+        throw new RegistryError('credentials', `${endpoint.name} rejected the configured credentials`)
+      return (known = { scheme: 'basic' })
     }
-    if (this.#credential.kind === 'bearer')
-      throw new RegistryError('credentials', `${name} rejected the configured token`)
-    const known = {
+    if (credential.kind === 'bearer')
+      throw new RegistryError('credentials', `${endpoint.name} rejected the configured token`)
+    const bearer = {
       scheme: 'bearer',
       realm: parameters.get('realm') ?? '',
       service: parameters.get('service') ?? '',
     } as const
-    this.#known = known
-    if (this.#used) this.#tokens.invalidate(this.#used)
-    const requestedScope = restrictTokenScope(parameters.get('scope') ?? '', this.#rights)
-    const scopes = requestedScope === '' ? [this.#ownScope] : [this.#ownScope, requestedScope]
-    if (parameters.get('error') === 'insufficient_scope') this.#attempted.add(this.#ownScope)
-    const scope = scopes.find((one) => !this.#attempted.has(one))
+    known = bearer
+    if (used) tokens.invalidate(used)
+    const requestedScope = restrictTokenScope(parameters.get('scope') ?? '', rights)
+    const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
+    if (parameters.get('error') === 'insufficient_scope') attemptedScopes.add(ownScope)
+    const scope = scopes.find((one) => !attemptedScopes.has(one))
     if (scope === undefined) return undefined
-    this.#attempted.add(scope)
-    this.#used = this.#toTokenRequest(known, scope)
-    return known
+    attemptedScopes.add(scope)
+    used = toTokenRequest(bearer, scope)
+    return bearer
   }
-
-  #toTokenRequest(
-    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
-    scope: string,
-  ): RegistryTokenRequest {
-    const { endpoint, alsoPulls } = this.#request
-    // The required scope comes first because some services read only one.
-    const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
-    return { host: endpoint.host, realm, service, scopes, credential: this.#credential }
-  }
+  return { header, answer }
 }
 
 async function resolveAuthChallenge(
