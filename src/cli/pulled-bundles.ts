@@ -30,9 +30,9 @@ export async function withRegistryClient<Result>(
   use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,
 ): Promise<Result> {
   // Loaded only if needed, because loading it takes longer than a simulated installation.
-  const { createRegistryClient } = await import('../adapters/registry/open-registry.ts')
+  const { HttpRegistryClient } = await import('../adapters/registry/open-registry.ts')
   const { readRegistryAccess } = await import('../adapters/registry/registry-access.ts')
-  const registry = createRegistryClient({
+  const registry = new HttpRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),
   })

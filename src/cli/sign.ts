@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { attachManifest } from '../adapters/image/attach-manifest.ts'
-import { createImagePusher } from '../adapters/image/open-pusher.ts'
+import { RegistryImagePusher } from '../adapters/image/open-pusher.ts'
 import { fetchArtifactSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
 import {
   createMissingSignatureAttachments,
@@ -84,7 +84,7 @@ export async function runSign(name: string, options: SignCommandOptions): Promis
     process.env[options.passwordVariable],
   )
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
-  const pusher = createImagePusher({ clock: systemClock, credentials, egress })
+  const pusher = new RegistryImagePusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
       const subject = await fetchArtifactSubject(registry, reference)

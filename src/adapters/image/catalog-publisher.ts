@@ -210,7 +210,7 @@ export interface CatalogPublisher {
   close(): Promise<void>
 }
 
-/** For `createCatalogPublisher()`. These credentials belong to the publishing process. */
+/** For `new RegistryCatalogPublisher()`. These credentials belong to the publishing process. */
 export interface CatalogPublisherOptions {
   readonly registry: RegistryClient
   /**

@@ -40,10 +40,6 @@ const imageBuilderVersion = 'catalog image 1'
 
 const zeroBlobPushCounts = { present: 0, mounted: 0, uploaded: 0 }
 
-export function createCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
-  return new RegistryCatalogPublisher(options)
-}
-
 type FetchedBaseImage = FetchedMultiPlatformImage | undefined
 
 interface FetchedImageTag {
@@ -51,7 +47,7 @@ interface FetchedImageTag {
   readonly now: FetchedManifest | undefined
 }
 
-class RegistryCatalogPublisher implements CatalogPublisher {
+export class RegistryCatalogPublisher implements CatalogPublisher {
   readonly #registry
   readonly #reader
   readonly #pusher

@@ -105,11 +105,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxTagListBytes = 1024 * 1024
 const maxTagListPages = 1000
 
-export function createImagePusher(options: ImagePusherOptions): ImagePusher {
-  return new RegistryImagePusher(options)
-}
-
-class RegistryImagePusher implements ImagePusher {
+export class RegistryImagePusher implements ImagePusher {
   readonly #clock
   readonly #limits
   readonly #retryPolicy

@@ -68,11 +68,7 @@ const hostsWithManifestRateLimit: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
-export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  return new HttpRegistryClient(options)
-}
-
-class HttpRegistryClient implements RegistryClient {
+export class HttpRegistryClient implements RegistryClient {
   readonly #options: RegistryClientOptions
   readonly #clock
   readonly #transport

@@ -3,7 +3,7 @@ import {
   EgressPolicy,
   allowLoopbackRegistries,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import { RegistryTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
 import { RegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
@@ -213,7 +213,7 @@ describe('an internal address that the operator allows', () => {
 describe('redirects', () => {
   test('a redirect to an internal address, another scheme, or in a loop is blocked', async () => {
     const registry = await startScriptedRegistry()
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
     })
@@ -245,7 +245,7 @@ describe('redirects', () => {
     plain.add('a/b', '1')
     const port = secure.host.split(':')[1] ?? ''
     const { loopbackCertificate } = await import('../scripted-registry.ts')
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: {
         plainHttp: [plain.host],
@@ -272,7 +272,7 @@ describe('redirects', () => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
     }
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host, storage.host),
       credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
@@ -287,7 +287,7 @@ describe('redirects', () => {
 })
 
 test('references to internal addresses are blocked before any DNS lookup', async () => {
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: createManualClock(),
     resolve: () => Promise.reject(new Error('asked')),
   })

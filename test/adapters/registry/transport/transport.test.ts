@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
   RegistryTransport,
   type TransportRequest,
@@ -126,7 +126,7 @@ describe('redirects', () => {
     secondRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       credentials: [
@@ -153,7 +153,7 @@ describe('TLS', () => {
     old.on('tlsClientError', () => undefined)
     await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: { internal: { [host]: ['127.0.0.1/32'] }, certificates: { '127.0.0.1': loopbackCertificate } },
     })
@@ -165,7 +165,7 @@ describe('TLS', () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {
-      const client = createRegistryClient({
+      const client = new HttpRegistryClient({
         clock: createManualClock(),
         egress: {
           internal: { [secure.host]: ['127.0.0.1/32'] },
