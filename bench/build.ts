@@ -8,10 +8,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../src/adapters/system-clock.ts'
-import { createCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
-import { createImagePusher, type ImagePusher } from '../src/adapters/image/open-pusher.ts'
+import { RegistryCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher, type ImagePusher } from '../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/adapters/image/local-build.ts'
-import { createRegistryClient } from '../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
 import { buildImage } from '../sandbox/registry/registry-image.ts'
 import { isOnPath } from '../test/is-on-path.ts'
@@ -70,7 +70,7 @@ try {
   if (missing === undefined) await benchRegistryBuilds()
   else {
     console.log(`SKIPPED: everything that pushes, because ${missing} is not installed`)
-    const alone = createCatalogPublisher({ ...createRegistryClients('127.0.0.1:1'), packsIn: 'here' })
+    const alone = new RegistryCatalogPublisher({ ...createRegistryClients('127.0.0.1:1'), packsIn: 'here' })
     await measureMedianRunMs('built in memory, without a base', 1000, () =>
       alone.build({ files, base: 'scratch' }),
     )
@@ -83,8 +83,8 @@ try {
 function createRegistryClients(host: string) {
   const egress = allowLoopbackRegistries(host)
   return {
-    registry: createRegistryClient({ clock: systemClock, egress }),
-    pusher: createImagePusher({ clock: systemClock, egress, credentials: [] }),
+    registry: new HttpRegistryClient({ clock: systemClock, egress }),
+    pusher: new RegistryImagePusher({ clock: systemClock, egress, credentials: [] }),
   }
 }
 
@@ -96,7 +96,7 @@ async function benchRegistryBuilds(): Promise<void> {
     get: async (key: string) => cachedBuilds.get(key),
     set: async (key: string, value: string) => void cachedBuilds.set(key, value),
   }
-  const publisher = createCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
+  const publisher = new RegistryCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
   const base = `${server.host}/base/opm:1`
   try {
     await pushBaseImage(pusher, server.host)

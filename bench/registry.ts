@@ -10,7 +10,7 @@ import { createInMemoryCache } from '../src/catalogs/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { createCachedRegistry } from '../src/adapters/registry/cached-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient, type RegistryClientOptions } from '../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient, type RegistryClientOptions } from '../src/adapters/registry/open-registry.ts'
 import { scanImages } from '../src/adapters/registry/scan-images.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
@@ -65,7 +65,7 @@ async function measureImageResolutionMs(
   concurrency: number,
   options: Partial<RegistryClientOptions>,
 ) {
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: benchmarkClock,
     limits: { window: { start: concurrency, max: concurrency } },
     ...options,
@@ -164,7 +164,7 @@ async function benchHighLatencyRegistry(): Promise<void> {
   registry.script = () => {
     registry.requests.length = 0
   }
-  const client = createRegistryClient({ clock: benchmarkClock, egress })
+  const client = new HttpRegistryClient({ clock: benchmarkClock, egress })
   const memory: number[] = []
   for (let round = 0; round < (isQuickBenchmarkRun ? 4 : 10); round += 1) {
     for (let at = 0; at < 1000; at += 100)

@@ -1,12 +1,17 @@
 // The types of the public API, src/index.ts: one declaration file for the package (`dist/index.d.ts`), and the report
 // that shows API changes in review, etc/catalog-bot.api.md. The packages in `packages/` have one report each. Usage:
 // npm run api [-- --check]. With --check, exits with 1 if a report is out of date.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
-import { createImportResolver, readWorkspacePackages, type WorkspacePackage } from './workspaces.ts'
+import {
+  createImportResolver,
+  readWorkspacePackages,
+  updateGeneratedFiles,
+  type WorkspacePackage,
+} from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const apiEntryFile = join(projectRoot, 'src/index.ts')
@@ -152,14 +157,10 @@ function renderPackageReport(
 /** Returns the reports that are not up to date. Without `isCheck`, writes them. */
 function updatePackageReports(isCheck: boolean): readonly string[] {
   const declarations = emitPackageDeclarations()
-  return workspacePackages.flatMap((one) => {
-    const file = join('etc', `${basename(one.folder)}.api.md`)
-    const path = join(projectRoot, file)
-    const text = renderPackageReport(one, declarations)
-    if (existsSync(path) && readFileSync(path, 'utf8') === text) return []
-    if (!isCheck) writeFileSync(path, text)
-    return [file]
-  })
+  const reports = workspacePackages.map(
+    (one) => [`etc/${basename(one.folder)}.api.md`, renderPackageReport(one, declarations)] as const,
+  )
+  return updateGeneratedFiles(projectRoot, reports, isCheck)
 }
 
 if (import.meta.main) {

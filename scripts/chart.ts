@@ -1,11 +1,12 @@
 // Generates the parts of deploy/chart that follow from other files: the names and types of `settings` in values.schema.json,
 // the icon in Chart.yaml, and, if helm-docs is on the PATH, README.md. With --check, exits with 1 if the files are outdated.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { z } from 'zod'
 import { environmentSchema, environmentVariableDescriptions } from '../src/jobs/settings.ts'
+import { updateGeneratedFiles } from './workspaces.ts'
 
 interface EnvironmentVariableSchema {
   readonly type?: string
@@ -99,27 +100,19 @@ function renderChartMetadata(): string {
 }
 
 const isCheckOnly = process.argv.includes('--check')
-const outdatedChartFiles: string[] = []
-const writeChartFile = (name: string, before: string, after: string) => {
-  if (before === after) return
-  outdatedChartFiles.push(name)
-  if (!isCheckOnly) writeFileSync(join(chartDirectory, name), after)
-}
-const generatedChartFiles = {
-  'values.schema.json': await renderValuesSchema(),
-  'Chart.yaml': renderChartMetadata(),
-}
-for (const [name, text] of Object.entries(generatedChartFiles))
-  writeChartFile(name, readChartFile(name), text)
-
+const generatedChartFiles = new Map([
+  ['values.schema.json', await renderValuesSchema()],
+  ['Chart.yaml', renderChartMetadata()],
+])
 const helmDocsProcess = spawnSync('helm-docs', ['--chart-search-root', chartDirectory, '--dry-run'], {
   encoding: 'utf8',
 })
 if (helmDocsProcess.error)
   console.log('README.md is not included because helm-docs is not on the PATH (see .ci/chart)')
 else if (helmDocsProcess.status !== 0) throw new Error(helmDocsProcess.stderr)
-else writeChartFile('README.md', readChartFile('README.md'), helmDocsProcess.stdout)
+else generatedChartFiles.set('README.md', helmDocsProcess.stdout)
 
+const outdatedChartFiles = updateGeneratedFiles(chartDirectory, generatedChartFiles, isCheckOnly)
 if (isCheckOnly && outdatedChartFiles.length > 0) {
   console.error(`run \`npm run chart\` to update ${outdatedChartFiles.join(', ')}`)
   process.exitCode = 1

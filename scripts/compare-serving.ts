@@ -21,9 +21,7 @@ import { findFreePort } from './free-port.ts'
 
 export interface ServingComparison {
   readonly calls: number
-  /**
-   * Calls where opm's answer depends on the order of a Go map, and catalog-bot's answer is another possible one.
-   */
+  /** Calls where opm's answer depends on the order of a Go map, and catalog-bot's answer is another possible one. */
   readonly random: number
   readonly differences: readonly { readonly call: string; readonly opm: unknown; readonly ours: unknown }[]
 }

@@ -9,9 +9,7 @@ const checkedFolders = ['packages', 'src', 'sandbox', 'simulate', 'scripts']
 const importingFolders = [...checkedFolders, 'bench', 'test']
 const jestConfigFile = 'jest.config.js'
 
-/**
- * Exports with external users: the users of the package, and `catalog-bot demo`, which loads the file by its path.
- */
+/** Exports with external users: the users of the package, and `catalog-bot demo`, which loads the file by its path. */
 const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
 const exportPattern = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm

@@ -3,6 +3,7 @@
 // not overwrite any file.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { toCamelCase } from './rule-lists.ts'
 
 /** A line to insert before the first match, or after the last one. */
 interface LineInsertion {
@@ -11,13 +12,7 @@ interface LineInsertion {
   readonly text: string
 }
 
-const toCamelCase = (id: string): string =>
-  id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
-
-/**
- * The new files of a check, by path from the root. Throws a TypeError for an ID that is not kebab-case, and for an
- * invalid title.
- */
+/** The new files of a check, by path from the root. Throws a TypeError for an invalid ID or title. */
 export function createCheckFiles(id: string, title: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`the check ID must be kebab-case, but is "${id}"`)
@@ -99,9 +94,7 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
   ]
 }
 
-/**
- * Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists.
- */
+/** Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists. */
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} already exists`)

@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { type CheckId, checkIds } from '../packages/findings/src/checks.ts'
 import { type RuleSubjectKind, ruleSuiteNames } from '@catalog-bot/findings/rule'
-import { findListedRuleFolders, renderRuleLists } from './rule-lists.ts'
+import { findListedRuleFolders, renderRuleLists, toCamelCase } from './rule-lists.ts'
+import { updateGeneratedFiles } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 
@@ -14,10 +15,7 @@ interface RuleKind {
   readonly judges: RuleSubjectKind
   /** The folder that gets a file, or the file that gets another rule. */
   readonly source: string
-  /**
-   * The kind of `Search`, and the module that exports it. Absent for rules that only describe findings of other
-   * code.
-   */
+  /** The kind of `Search`, and the module that exports it. Absent for rules that describe findings of other code. */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
   /** For rules without a search: the code that finds violations. */
   readonly foundIn?: string
@@ -180,7 +178,7 @@ export function createRuleFiles(id: string, kindName = 'catalog', suite?: string
 
 /** `two-heads` is exported as `twoHeads`. */
 function toExportName(id: string): string {
-  return `${id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())}Rule`
+  return `${toCamelCase(id)}Rule`
 }
 
 function renderRuleFile(id: string, kind: RuleKind, suite?: string): string {
@@ -424,16 +422,11 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} already contains a rule "${id}"`)
     files.set(kind.source, `${addDefineRuleImport(text)}\n${renderRuleBody(id, kind)}`)
   }
-  const write = (path: string, text: string) => {
+  for (const [path, text] of files) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  for (const [path, text] of files) write(path, text)
-  const lists = [...renderRuleLists(root)].filter(
-    ([path, text]) => readFileSync(join(root, path), 'utf8') !== text,
-  )
-  for (const [path, text] of lists) write(path, text)
-  return [...files.keys(), ...lists.map(([path]) => path)]
+  return [...files.keys(), ...updateGeneratedFiles(root, renderRuleLists(root), false)]
 }
 
 /** The table of a new check has no rule yet, so it imports nothing. */

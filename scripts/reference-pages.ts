@@ -1,7 +1,7 @@
 // Generates docs/reference from the code: each template in scripts/reference/templates is a page whose `{{name arguments}}` a
 // generator below replaces. Also writes docs/catalog-bot.schema.json. `node scripts/reference-pages.ts [--check]`: with --check,
 // writes nothing, and exits with 1 if a file is out of date.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import { parse, parseDocument, isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
@@ -26,6 +26,7 @@ import {
   type JsonSchema,
 } from './reference/configuration.ts'
 import { renderTable, formatInlineCode } from './reference/markdown.ts'
+import { updateGeneratedFiles } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const prettierOptions = await resolveConfig(import.meta.filename)
@@ -330,16 +331,8 @@ async function renderReferencePages(): Promise<ReadonlyMap<string, string>> {
 
 if (import.meta.main) {
   const isCheckOnly = process.argv.includes('--check')
-  for (const [path, text] of await renderReferencePages()) {
-    let present: string | undefined
-    try {
-      present = readProjectFile(path)
-    } catch {
-      // The file does not exist yet, so it is out of date.
-    }
-    if (present === text) continue
+  for (const path of updateGeneratedFiles(projectRoot, await renderReferencePages(), isCheckOnly)) {
     process.stdout.write(`${path}: ${isCheckOnly ? 'is out of date; run npm run pages' : 'updated'}\n`)
     if (isCheckOnly) process.exitCode = 1
-    else writeFileSync(join(projectRoot, path), text)
   }
 }

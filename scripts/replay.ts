@@ -99,9 +99,7 @@ if (!isBlockedRateWithinLimit)
 process.exitCode =
   isBlockedRateWithinLimit && replayResults.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
-/**
- * The object directory of a bare repository, a checkout's `.git`, or a linked worktree. Exits if the folder is not a repository.
- */
+/** The object directory of a bare repository, `.git`, or linked worktree. Exits if the folder is not a repository. */
 function findRepositoryFolder(folder: string): string {
   const { status, stdout, stderr } = spawnSync(
     'git',

@@ -14,9 +14,7 @@ const ruleListPattern =
 /** The line width of prettier. */
 const maxLineWidth = 110
 
-/**
- * The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list.
- */
+/** The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list. */
 export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
 }
@@ -67,7 +65,7 @@ function renderRuleList(root: string, path: string, text: string): string {
 ${renderWrappedNameList(declared, names, '])')}`
 }
 
-function toCamelCase(kebabCase: string): string {
+export function toCamelCase(kebabCase: string): string {
   return kebabCase.replaceAll(/-(?<letter>\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 

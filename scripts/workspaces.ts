@@ -1,5 +1,5 @@
 // The packages in `packages/`, and the source files behind imports of them.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 export interface WorkspacePackage {
@@ -57,4 +57,18 @@ export function listFiles(root: string, folder: string, name: RegExp): string[] 
     .filter((path) => name.test(path))
     .map((path) => join(folder, path))
     .sort()
+}
+
+/** Updates generated files, or with `isCheck` only compares them. Returns the paths of outdated ones, relative to the root. */
+export function updateGeneratedFiles(
+  root: string,
+  files: Iterable<readonly [path: string, text: string]>,
+  isCheck: boolean,
+): readonly string[] {
+  const outdated = [...files].filter(([path, text]) => {
+    const file = join(root, path)
+    return !existsSync(file) || readFileSync(file, 'utf8') !== text
+  })
+  if (!isCheck) for (const [path, text] of outdated) writeFileSync(join(root, path), text)
+  return outdated.map(([path]) => path)
 }

@@ -10,9 +10,9 @@ import { startBotProcess } from './bot-process.ts'
 import { startDemoEnvironment, type DemoEnvironment } from './demo-environment.ts'
 import { evaluateDemoStory, type DemoStoryWithPull } from './story-outcome.ts'
 import { demoStories } from './stories.ts'
-import { createCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
-import { createImagePusher } from '../../src/adapters/image/open-pusher.ts'
-import { createRegistryClient } from '../../src/adapters/registry/open-registry.ts'
+import { RegistryCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher } from '../../src/adapters/image/open-pusher.ts'
+import { HttpRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { catalogImageRepository as image } from './set-up-publishing.ts'
@@ -143,8 +143,8 @@ export function createCatalogImageReader(host: string): {
   return {
     async read(name) {
       const reading = { clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] }
-      const registry = createRegistryClient(reading)
-      const publisher = createCatalogPublisher({ registry, pusher: createImagePusher(reading) })
+      const registry = new HttpRegistryClient(reading)
+      const publisher = new RegistryCatalogPublisher({ registry, pusher: new RegistryImagePusher(reading) })
       try {
         if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined
         const { digest, platforms, files } = await publisher.read(`${host}/${name}`)

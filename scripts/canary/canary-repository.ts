@@ -37,9 +37,7 @@ export type CanaryProbeResult = string
 
 export class CanaryRepository {
   readonly #options: CanaryRepositoryOptions
-  /**
-   * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
-   */
+  /** The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead. */
   #evidence: 'check runs' | 'commit statuses' | undefined
   /** The content of every file. */
   #blob = ''
@@ -52,10 +50,7 @@ export class CanaryRepository {
     return this.#evidence ?? 'nothing'
   }
 
-  /**
-   * Sends a REST request, relative to the repository. Throws only when GitHub is unreachable or the run is
-   * interrupted.
-   */
+  /** Sends a REST request, relative to the repository. Throws only if GitHub is unreachable or the run interrupted. */
   async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<GitHubApiResponse> {
     const { apiUrl, repository, token } = this.#options
     const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {

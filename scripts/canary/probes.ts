@@ -56,9 +56,7 @@ const createPullRequestRule = (more: Readonly<Record<string, unknown>> = {}): Ru
 const pushMergeCommitToBase = ({ stage, base, B, M }: CanaryProbeContext): Promise<CanaryProbeResult> =>
   stage.push([{ name: base, to: M, from: B }])
 
-/**
- * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
- */
+/** Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base. */
 const pushMergeCommitAfterChecks = async (it: CanaryProbeContext): Promise<CanaryProbeResult> => {
   await it.stage.mustPush({ name: it.temporary, to: it.M })
   await it.stage.green(it.M, canaryStatusContext)

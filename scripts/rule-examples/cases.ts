@@ -46,9 +46,7 @@ export interface ExampleCaseSettings {
   readonly olderCommits?: number
   /** Whether the rules of the base branch require signed commits. */
   readonly demandsSignatures?: boolean
-  /**
-   * Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge.
-   */
+  /** Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would merge. */
   readonly openPulls?: Readonly<Record<string, ExamplePullRequest>>
 }
 

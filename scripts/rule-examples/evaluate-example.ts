@@ -28,10 +28,7 @@ export interface RuleExampleEvaluation {
   readonly message?: string
 }
 
-/**
- * All findings in the example, of any rule. A bundle is evaluated with the suite of the example's rule, unless
- * `suites` is given.
- */
+/** All findings in the example, of any rule. By default, evaluates a bundle with the suite of the example's rule. */
 export async function evaluateRuleExample(
   one: ExampleCase,
   { suites }: { readonly suites?: readonly RuleSuite[] } = {},
@@ -101,10 +98,7 @@ function findSizeLimitFindings(
   return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
 }
 
-/**
- * Rules about problems that only an installation reveals. Examples of other rules need not be complete enough for
- * them.
- */
+/** Rules about problems that only an installation reveals. Examples of other rules need not suffice for them. */
 const installRuleIds: ReadonlySet<string> = new Set(
   bundleRules.filter(({ check }) => check === 'install').map(({ id }) => id),
 )

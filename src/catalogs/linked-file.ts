@@ -31,9 +31,7 @@ export const gitSymlinkMode = '120000'
 const maxSymlinksFollowed = 40
 /** The limit of Linux for paths in bytes. */
 const maxLinkTargetBytes = 4095
-/**
- * Limit of path parts for one link. Real links have a dozen; forty links of the longest kind have a hundred thousand.
- */
+/** Limit of path parts for one link. Real links have a dozen; forty of the longest have a hundred thousand. */
 const maxPathSegmentsPerSymlink = 400
 
 export async function resolveSymlinkedFile(

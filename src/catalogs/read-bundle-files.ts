@@ -31,9 +31,7 @@ export function filterEntriesInBundleDirectory(
 export const hasManifestsDirectory = (entries: readonly TreePathEntry[], root: string): boolean =>
   entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
-/**
- * Identifies a directory's content regardless of its location. Names may contain any character, including line breaks.
- */
+/** Identifies a directory's content regardless of its location. Names may contain any character, even line breaks. */
 export function computeDirectoryContentKey(entries: readonly TreePathEntry[], root: string): string {
   return JSON.stringify(entries.map(({ path, oid }) => [oid, path.slice(root.length + 1)]))
 }

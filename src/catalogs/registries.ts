@@ -16,7 +16,7 @@ import {
   limitRegistryQueries,
 } from '../adapters/registry/cached-registry.ts'
 import { CachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
-import { createRegistryClient } from '../adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
 /** Registry access within one evaluation's budget. Never rejects. */
@@ -63,9 +63,9 @@ export async function createRegistryLookupService({
   showsAll = false,
 }: RegistryLookupServiceOptions): Promise<RegistryLookupService> {
   const access = await readRegistryAccess(environment, insecure)
-  const plain = createRegistryClient({ clock, ...access })
+  const plain = new HttpRegistryClient({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
-  const detailed = createRegistryClient({ clock, ...access, platforms: true })
+  const detailed = new HttpRegistryClient({ clock, ...access, platforms: true })
   const cached = {
     plain: createCachedRegistry(plain, { store, identity: (reference) => plain.identity(reference) }),
     detailed: createCachedRegistry(detailed, {

@@ -1,8 +1,6 @@
 // `action`: the command that action.yml runs in a workflow. Decides on the pull request of the event, or validates all catalogs.
 // Writes annotations, the job summary, SARIF, and outputs. It uses no token, and never prints untrusted text as a runner command.
-import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { renderSarif } from '@catalog-bot/findings/render-sarif'
 import { z } from 'zod'
@@ -16,6 +14,7 @@ import { runWithLocalPullRequestEvaluation } from './local-pull.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
 import { setExitCode, printToStdout, getRulesBaseUrl } from './output.ts'
 import { parseRepository } from './options.ts'
+import { runGit } from './pull-defaults.ts'
 import { validateCatalogDirectories, addFallbackLocationToFinding, loadSarifOptions } from './validate.ts'
 
 type GitHubActionRunPlan =
@@ -50,8 +49,6 @@ const pullRequestPayloadSchema = z.object({
     base: z.object({ ref: z.string().min(1) }),
   }),
 })
-
-const execFileAsync = promisify(execFile)
 
 interface GitHubActionOptions {
   readonly sarif?: string
@@ -162,18 +159,16 @@ async function evaluatePullRequestEvent(
 async function resolveBaseAndHeadCommits(
   head: string,
 ): Promise<{ readonly base: string; readonly head: string }> {
-  const [merge = '', ...parents] = (await runGit('rev-list', '--parents', '--max-count=1', 'HEAD')).split(' ')
+  const [merge = '', ...parents] = (
+    (await runGit('.', 'rev-list', '--parents', '--max-count=1', 'HEAD')) ?? ''
+  ).split(' ')
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
     throw new Error(
       "the checkout must contain GitHub's merge commit for this pull request and both parents of that commit; use actions/checkout without `ref` and with `fetch-depth: 2`",
     )
-  const isCut = (await runGit('rev-parse', '--is-shallow-repository')) === 'true'
+  const isCut = (await runGit('.', 'rev-parse', '--is-shallow-repository')) === 'true'
   return { base, head: isCut ? merge : head }
-}
-
-async function runGit(...parameters: readonly string[]): Promise<string> {
-  return (await execFileAsync('git', [...parameters])).stdout.trim()
 }
 
 async function validateAllCatalogs(): Promise<GitHubActionVerdict> {

@@ -21,11 +21,11 @@ import {
   type CompositeCatalogSpec,
 } from '../adapters/image/composite-catalog.ts'
 import { writeOciLayout, renderDockerfile, readCatalogFolder } from '../adapters/image/local-build.ts'
-import { createCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
-import { createImagePusher } from '../adapters/image/open-pusher.ts'
+import { RegistryCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher } from '../adapters/image/open-pusher.ts'
 import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { createRegistryClient } from '../adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 import { parseCommaSeparatedKeyValues } from './options.ts'
@@ -212,12 +212,12 @@ async function runWithCatalogPublisher(
   ) => Promise<void>,
 ): Promise<void> {
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
-  const registry = createRegistryClient({ clock: systemClock, ...access })
+  const registry = new HttpRegistryClient({ clock: systemClock, ...access })
   const { credentials, egress } = access
-  const pusher = createImagePusher({ clock: systemClock, credentials, egress })
+  const pusher = new RegistryImagePusher({ clock: systemClock, credentials, egress })
   // Doesn't use mirrors, because their tags might be outdated.
-  const published = createRegistryClient({ clock: systemClock, ...access, rules: [] })
-  const publisher = createCatalogPublisher({
+  const published = new HttpRegistryClient({ clock: systemClock, ...access, rules: [] })
+  const publisher = new RegistryCatalogPublisher({
     registry,
     published,
     pusher,

@@ -1,6 +1,6 @@
 // `bundle validate|render REF|DIR`: validates or renders a bundle image or directory.
 import { statSync } from 'node:fs'
-import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { parseRuleSuiteSelectors } from '@catalog-bot/bundle/bundle-rule'
 import { checkManifests } from '@catalog-bot/bundle/check-install'
 import { compareFindings } from '@catalog-bot/findings/finding'
@@ -86,9 +86,6 @@ async function loadBundleFiles(
   requireImageReferenceSyntax(name)
   return withRegistryClient(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
-    if (detectBundleFormat(files) !== undefined) return { files, image: name, labels }
-    // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.
-    const whole = await pullBundle(registry, name, { directories: [''] })
-    return { files: whole.files, image: name, labels }
+    return { files, image: name, labels }
   })
 }

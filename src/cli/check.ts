@@ -74,12 +74,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
     const sections = [
       // If the pull request conflicts or is too large, nothing was compared.
       ...(change.paths.length > 0
-        ? [
-            formatDescriptionLinesAsText([
-              ...describePullRequestChangeAsLines(change),
-              ...describePostReleaseCatalogChanges(projectedCatalogs),
-            ]).join('\n'),
-          ]
+        ? [formatDescriptionLinesAsText(formatDiffLines(change, projectedCatalogs)).join('\n')]
         : []),
       ...(findings.length > 0 ? [renderText(findings).trimEnd()] : []),
       ...describeBrokenBaseFilesAsText(baseBreaks).map((line) => toSingleLineText(line)),
@@ -142,13 +137,8 @@ export async function printPullRequestExplanation(options: LocalPullRequestOptio
   const { outcomes, permit, ...decision } = verdict
   const report = renderPullReport(verdict, {
     summary: summarizePullRequestChange(change),
-    changeLines: formatDescriptionLinesAsMarkdown([
-      ...describePullRequestChangeAsLines(change),
-      ...describePostReleaseCatalogChanges(projectedCatalogs),
-    ]),
-    graph:
-      renderChangeAsMermaid(change) ??
-      renderChangeAsMermaid(combinePostReleaseCatalogChanges(projectedCatalogs)),
+    changeLines: formatDescriptionLinesAsMarkdown(formatDiffLines(change, projectedCatalogs)),
+    graph: renderDiffGraphAsMermaid(change, projectedCatalogs),
   })
   const json = JSON.stringify(
     {

@@ -27,10 +27,7 @@ const requiredAppPermissions: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/**
- * `wanted` comes from app.yml. `requested`: the permissions in the App's settings, if known; `owner` must accept them in
- * the installation.
- */
+/** `wanted`: from app.yml. `requested`: from the App's settings, if known; `owner` must accept them on installation. */
 export function diagnosePermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,

@@ -18,7 +18,7 @@ import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { BranchRules, TokenPermissions } from '../policy/branch-rules.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
 import { createApiVersionPlugin, silentOctokitLog } from '../adapters/github/github-fetch.ts'
-import { createGitHubForge } from '../adapters/github/forge.ts'
+import { GitHubForge } from '../adapters/github/forge.ts'
 import { toForgeError } from '../adapters/github/forge-error.ts'
 import { GitHubApp, type Octokit as AppOctokit } from '../adapters/github/github-app.ts'
 import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
@@ -145,7 +145,7 @@ async function diagnoseWithAppCredentials(
   const installation = await fetchAppInstallation(asApp, repository, app.appId)
   const { permissions, events } = installation
   const octokit = await app.octokit(installation.id)
-  const forge = createGitHubForge(octokit, repository, app)
+  const forge = new GitHubForge(octokit, repository, app)
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
   const manifest = readAppManifest()
   const { data: requested } = await asApp.rest.apps.getAuthenticated()

@@ -13,7 +13,8 @@ import { getRequiredBotChecks } from '../policy/decide.ts'
 import { buildRecommendedRulesets } from '../policy/merge-advice.ts'
 import { toPrefixedCheckNames } from '../report/report-options.ts'
 import { findLocalCatalogRoots } from './local-catalogs.ts'
-import { setExitCode, printToStdout, printToStderr, readReleaseDistribution } from './output.ts'
+import { readPackageMetadata } from '../adapters/package-metadata.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
 
 interface InitPackageOptions {
@@ -107,7 +108,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 }
 
 /** Pins the checkout by commit, because tags can be moved. */
-function renderGitHubWorkflow(action = readReleaseDistribution()?.action): string {
+function renderGitHubWorkflow(action = readPackageMetadata().distribution?.action): string {
   if (action === undefined)
     throw new Error(
       'this copy of catalog-bot is not a release: push its repository to GitHub, and specify that repository with --uses OWNER/NAME@REF',

@@ -8,7 +8,6 @@ import { statSync } from 'node:fs'
 import { type BundleBlob, type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
 import {
   buildServedCatalog,
-  type ServedCatalog,
   type ServedCatalogResult,
   parseServedCatalogFile,
 } from '@catalog-bot/fbc/api/served-catalog'
@@ -31,8 +30,6 @@ export interface LoadedCatalogToInstall {
   /** Absent for an image. */
   readonly directory?: string
   readonly images: readonly CatalogServerImageConfig[]
-  /** Returns undefined if opm would not serve the catalog. */
-  readonly served: () => ServedCatalog | undefined
 }
 
 /** Long, because opm builds its cache of the catalog first. */
@@ -65,32 +62,24 @@ function loadCatalogFromDirectory(directory: string): LoadedCatalogToInstall {
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
-  return {
-    catalog: read.catalog,
-    files,
-    directory,
-    images: [],
-    served: () => buildServedCatalogFromFiles(files),
-  }
+  return { catalog: read.catalog, files, directory, images: [] }
 }
 
 function parseFilesOfCatalogToInstall(
   all: ReadonlyMap<string, Uint8Array>,
-): Pick<LoadedCatalogToInstall, 'catalog' | 'files' | 'served'> {
+): Pick<LoadedCatalogToInstall, 'catalog' | 'files'> {
   const files = new Map([...all].map(([path, bytes]) => [path, () => bytes]))
   const cache = createParsedCatalogFileCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: () => buildServedCatalogFromFiles(files) }
+  return { catalog, files }
 }
 
-function buildServedCatalogFromFiles(files: LoadedCatalogToInstall['files']): ServedCatalog | undefined {
-  const read = parseAndServeFiles(files)
-  return read.ok ? read.value : undefined
-}
-
-function parseAndServeFiles(files: Iterable<readonly [string, () => Uint8Array]>): ServedCatalogResult {
+/** Fails with opm's message if opm would not serve the catalog. */
+export function parseAndServeFiles(
+  files: Iterable<readonly [string, () => Uint8Array]>,
+): ServedCatalogResult {
   return buildServedCatalog(
     [...files].map(([path, bytes]) => ({ path, file: parseServedCatalogFile(bytes()) })),
   )

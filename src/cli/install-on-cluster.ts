@@ -21,7 +21,7 @@ import type { Clock } from '../ports/clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatElapsedTime, formatClusterTestTitle } from '../report/cluster-test-check.ts'
 import { startGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import type { LoadedCatalogToInstall } from './install-catalog.ts'
+import { parseAndServeFiles, type LoadedCatalogToInstall } from './install-catalog.ts'
 import { printToStderr } from './output.ts'
 
 export interface ClusterInstallOptions {
@@ -102,10 +102,13 @@ export async function installOnCluster(
       )
     const serve = async (one: ClusterTestCatalog): Promise<ClusterTestCatalogSource> => {
       if (one.image !== undefined) return { image: one.image }
-      const served = one.catalog.served()
-      if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
+      const served = parseAndServeFiles(one.catalog.files)
+      if (!served.ok) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessLocalIpAddress()
-      const server = await startGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
+      const server = await startGrpcServer(served.value, {
+        host: isLoopbackHost(host) ? host : '0.0.0.0',
+        port: 0,
+      })
       closing.unshift(() => server.close(catalogServerCloseTimeoutMs))
       return { address: `${host}:${server.port}` }
     }

@@ -25,7 +25,7 @@ import {
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/cluster-test-check.ts'
-import { type BundleFiles, detectBundleFormat } from '@catalog-bot/bundle/bundle-files'
+import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { toImageLookupResult } from '../adapters/registry/registry-error.ts'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
@@ -193,10 +193,7 @@ async function loadBundleContents(
 async function pullBundleContent(registry: RegistryClient, image: string): Promise<BundleContentForInstall> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectBundleFormat(files) !== undefined) return toBundleContentForInstall(files, labels, 'image')
-    // Charts may be anywhere in an image.
-    const whole = await pullBundle(registry, image, { directories: [''] })
-    return toBundleContentForInstall(whole.files, labels, 'image')
+    return toBundleContentForInstall(files, labels, 'image')
   } catch (error) {
     const answer = toImageLookupResult(error)
     if (answer.kind === 'ok') throw error

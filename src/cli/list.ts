@@ -1,7 +1,6 @@
 // `list packages|channels|bundles CATALOG`: prints the tables of `opm alpha list`.
 import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
-import type { ApiBundle } from '@catalog-bot/fbc/api/api-types'
-import type { IndexedBundle, IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
+import type { IndexedChannel, IndexedPackage } from '@catalog-bot/fbc/api/package-index'
 import {
   buildServedCatalog,
   type ServedCatalog,
@@ -107,7 +106,7 @@ const tableRowBuilderByObjectKind: Readonly<
         replaces: bundle.replaces,
         skips: bundle.skips,
         skipRange: bundle.skipRange,
-        image: findApiBundleInServedCatalog(served, bundle)?.bundlePath ?? '',
+        image: served.bundle(bundle)?.bundlePath ?? '',
       })),
     ),
 }
@@ -119,18 +118,11 @@ function toChannelRows(
   return packages.flatMap((one) => [...one.channels.values()].flatMap((channel) => rows(one, channel)))
 }
 
-function findApiBundleInServedCatalog(
-  served: ServedCatalog,
-  { package: of, channel, name }: IndexedBundle,
-): ApiBundle | undefined {
-  return served.bundle({ package: of, channel, name })
-}
-
 /** The display name of the default channel's head. opm reads only manifests, but olm.csv.metadata contains the name too. */
 function getPackageDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
-  const csv = head && findApiBundleInServedCatalog(served, head)?.csvJson
+  const csv = head && served.bundle(head)?.csvJson
   const read = tryParseJson(csv ?? '') as { spec?: { displayName?: unknown } | null } | null | undefined
   const name = read?.spec?.displayName
   return typeof name === 'string' ? name : ''

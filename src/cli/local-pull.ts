@@ -1,11 +1,9 @@
 // A pull request of two local commits, for `check`, `explain`, and `diff`. Results go to a temporary folder.
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { LookupResolver } from '../catalogs/gather-lookup-results.ts'
@@ -19,11 +17,14 @@ import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
 import { isRegistryLookup, type LookupRequest, type RepositoryRoleLookupResult } from '../checks/lookups.ts'
 import { openGitMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
+import {
+  readDefaultAuthorLogin,
+  findDefaultBaseBranch,
+  requireGitRepository,
+  runGit,
+} from './pull-defaults.ts'
 import { defaultBundlePullLimits } from '../adapters/registry/cached-bundles.ts'
-import { printToStderr, formatSystemError } from './output.ts'
-
-const execFileAsync = promisify(execFile)
+import { printToStderr } from './output.ts'
 
 export interface LocalPullRequestOptions {
   readonly repo: string
@@ -34,7 +35,7 @@ export interface LocalPullRequestOptions {
   /** `login` or `login:id`. Without an ID, one is derived from the login. Default: the current user. */
   readonly author?: string | undefined
   readonly approvedBy?: readonly string[] | undefined
-  readonly role?: string | undefined
+  readonly role?: GitHubRepositoryRole | undefined
   readonly insecureRegistry?: readonly string[] | undefined
   readonly offline?: boolean | undefined
 }
@@ -88,11 +89,7 @@ export async function runWithLocalPullRequestEvaluation<T>(
       {
         repository,
         loader,
-        ask: createLocalLookupResolver(
-          author,
-          parseRepositoryRole(options.role),
-          registries?.forEvaluation(),
-        ),
+        ask: createLocalLookupResolver(author, options.role ?? 'read', registries?.forEvaluation()),
         memory: noopPullHistoryStore,
       },
     )
@@ -194,27 +191,18 @@ export function createLocalPullRequestSnapshot(
 }
 
 async function resolveCommitSha(directory: string, revision: string): Promise<CommitSha> {
-  try {
-    const { stdout } = await execFileAsync('git', [
-      '-C',
-      directory,
-      'rev-parse',
-      '--verify',
-      '--quiet',
-      '--end-of-options',
-      `${revision}^{commit}`,
-    ])
-    return toCommitSha(stdout.trim())
-  } catch (cause) {
-    if (formatSystemError(cause) !== undefined) throw cause
-    throw new Error(`${revision} is not a commit in the Git repository at ${directory}`, { cause })
-  }
+  const options = ['--verify', '--quiet', '--end-of-options']
+  const commit = await runGit(directory, 'rev-parse', ...options, `${revision}^{commit}`)
+  if (commit === undefined)
+    throw new Error(`${revision} is not a commit in the Git repository at ${directory}`)
+  return toCommitSha(commit)
 }
 
 async function addGitAlternates(from: string, into: string): Promise<void> {
   const paths = ['rev-parse', '--git-path', 'objects', '--git-path', 'shallow']
-  const { stdout } = await execFileAsync('git', ['-C', from, ...paths])
-  const [objects = '', shallow = ''] = stdout.split('\n')
+  const found = await runGit(from, ...paths)
+  if (found === undefined) throw new Error(`${from} is not a Git repository`)
+  const [objects = '', shallow = ''] = found.split('\n')
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
   await writeFile(join(directory, 'alternates'), `${resolve(from, objects)}\n`)
@@ -237,18 +225,3 @@ export function parseGitHubAccount(text: string): GitHubAccount {
 }
 
 export type GitHubRepositoryRole = Extract<RepositoryRoleLookupResult, { kind: 'role' }>['role']
-const repositoryRoles: readonly GitHubRepositoryRole[] = [
-  'none',
-  'read',
-  'triage',
-  'write',
-  'maintain',
-  'admin',
-]
-
-function parseRepositoryRole(text = 'read'): GitHubRepositoryRole {
-  const role = repositoryRoles.find((name) => name === text)
-  if (role === undefined)
-    throw new Error(`"${text}" is not a role; use one of: ${repositoryRoles.join(', ')}`)
-  return role
-}

@@ -1,7 +1,8 @@
 // `merging`, formerly `landings`: lists, adds, and ends freezes, in the store itself or through the App that uses it.
 import { existsSync } from 'node:fs'
-import { request } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import { userInfo } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { getControlSocketPath } from '../server/control-socket.ts'
 import { getStoreFolder } from '../jobs/settings.ts'
 import { systemClock } from '../adapters/system-clock.ts'
@@ -85,27 +86,20 @@ async function sendFreezeRequestToApp(
   socketPath: string,
   wanted: ManageFreezesRequest,
 ): Promise<ManageFreezesResponse | undefined> {
-  return await new Promise((done, failed) => {
-    const clientRequest = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => {
-        const value = JSON.parse(text) as ManageFreezesResponse | { error: string }
-        if ('error' in value) failed(new Error(value.error))
-        else done(value)
-      })
-      response.on('error', failed)
+  let response: IncomingMessage
+  try {
+    response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, resolve)
+      sent.on('timeout', () => sent.destroy(new Error('the App did not respond within 30 seconds')))
+      sent.on('error', reject).end(JSON.stringify(wanted))
     })
-    clientRequest.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
-      else failed(error)
-    })
-    clientRequest.on('timeout', () =>
-      clientRequest.destroy(new Error('the App did not respond within 30 seconds')),
-    )
-    clientRequest.end(JSON.stringify(wanted))
-  })
+  } catch (error) {
+    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+  const value = JSON.parse(await text(response)) as ManageFreezesResponse | { error: string }
+  if ('error' in value) throw new Error(value.error)
+  return value
 }
 
 function printFreezes(wanted: ManageFreezesRequest, { changed, stops, events }: ManageFreezesResponse): void {

@@ -11,9 +11,7 @@ export function createRepeatableOption(flags: string, description: string): Opti
   )
 }
 
-/**
- * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
- */
+/** Like `createRepeatableOption`, for values without commas: one use can list several, separated by commas. */
 export function createCommaSeparatedOption(
   flags: string,
   description: string,
@@ -47,14 +45,13 @@ export function createPortOption(flags: string, description: string): Option {
   return createIntegerOption(flags, `${description}; use 0 for any free port`, 0, 65_535)
 }
 
-/** The value is a time in ISO 8601 format. */
-export function createIsoTimeOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text: string) => {
-    if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
-      throw new InvalidArgumentError(
-        'The value must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.',
-      )
-    return text
+export function createCreationTimeOption(): Option {
+  const description = 'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)'
+  return new Option('--created <time>', description).argParser((text: string) => {
+    if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return text
+    throw new InvalidArgumentError(
+      'The value must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.',
+    )
   })
 }
 

@@ -5,7 +5,7 @@ import {
   escapeNonPrintableJsonCharacters,
   escapeNonPrintableLines,
 } from '@catalog-bot/findings/printable'
-import { readPackageMetadata, type ReleaseArtifactLocations } from '../adapters/package-metadata.ts'
+import { readPackageMetadata } from '../adapters/package-metadata.ts'
 
 const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -122,9 +122,7 @@ export function exitWithError(error: unknown): void {
   setExitCode(2)
 }
 
-/**
- * Decides whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a terminal.
- */
+/** Whether output is colored: by https://no-color.org and https://force-color.org, otherwise only on a terminal. */
 export function supportsColor(stream: { readonly isTTY?: boolean }, environment = process.env): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = environment
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return !['0', 'false'].includes(FORCE_COLOR)
@@ -151,21 +149,12 @@ export function formatSystemError(error: unknown): string | undefined {
   return subject === undefined ? meaning : `${subject}: ${meaning}`
 }
 
-export const readCatalogBotVersion = (): string => readPackageMetadata().version
-
-/** Undefined in a checkout. */
-export function readReleaseDistribution(): ReleaseArtifactLocations | undefined {
-  return readPackageMetadata().distribution
-}
-
 export function formatRunAppHint(): string {
-  const repository = readReleaseDistribution()?.repository
-  return repository === undefined
+  const { distribution } = readPackageMetadata()
+  return distribution === undefined
     ? 'Run the App from a checkout of catalog-bot.'
-    : `To run the App, see https://github.com/${repository}#readme.`
+    : `To run the App, see https://github.com/${distribution.repository}#readme.`
 }
-
-// The URLs of rule pages are below RULES_URL, which a bot administrator can set, or in the repository of the release.
 
 /**
  * The URLs of rule pages: below RULES_URL, which a bot administrator or a fork can set, or in the project's
@@ -178,10 +167,10 @@ export function getRulesBaseUrl(): string | undefined {
     if (url?.username || url?.password) throw new Error('RULES_URL must not contain a user name or password')
     return own.endsWith('/') ? own : `${own}/`
   }
-  const repository = readReleaseDistribution()?.repository
-  return repository === undefined
+  const { distribution, version } = readPackageMetadata()
+  return distribution === undefined
     ? undefined
-    : `https://github.com/${repository}/blob/v${readCatalogBotVersion()}/docs/rules/`
+    : `https://github.com/${distribution.repository}/blob/v${version}/docs/rules/`
 }
 
 export function getRuleUrl(id: string): string | undefined {

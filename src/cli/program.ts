@@ -1,18 +1,19 @@
 // The tree of commands, for help, completion, and tests. Each command loads its code when it runs.
 import { Command } from 'commander'
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullRequestCommands } from './commands/pull-commands.ts'
 import { addExamplesToHelp, addUsageHintOnError } from './options.ts'
-import { exitWithError, printToStderr, readCatalogBotVersion } from './output.ts'
+import { exitWithError, printToStderr } from './output.ts'
 
 /** `addApp` adds the App's commands, or stubs for them in a package without the App. */
 export function buildProgram(addApp: (program: Command) => void): Command {
   const program = new Command('catalog-bot')
     .description('Validate, merge, and publish OLM file-based catalogs.')
-    .version(readCatalogBotVersion())
+    .version(readPackageVersion())
     .configureOutput({ writeErr: printToStderr })
     .exitOverride((error) => {
       // Help and version exit successfully. Every other exit means that the command could not run.

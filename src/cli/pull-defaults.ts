@@ -75,8 +75,11 @@ async function doesCommitExist(directory: string, revision: string): Promise<boo
   return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 
-/** Resolves to the trimmed output, or to undefined if Git fails. */
-async function runGit(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
+/** Resolves to the trimmed output, or to undefined if Git fails. Rejects if Git cannot be started. */
+export async function runGit(
+  directory: string,
+  ...parameters: readonly string[]
+): Promise<string | undefined> {
   try {
     return (await execFileAsync('git', ['-C', directory, ...parameters])).stdout.trim()
   } catch (error) {

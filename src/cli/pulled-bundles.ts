@@ -24,18 +24,15 @@ interface CatalogInputFile {
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
 
-/**
- * Passes a registry client to `use`, shows progress, and closes the client afterwards. `insecure`: hosts to contact over
- * unencrypted HTTP.
- */
+/** Passes a registry client to `use`, shows progress, and closes it. `insecure`: hosts without TLS. */
 export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient, report: ReportProgress) => Promise<Result>,
 ): Promise<Result> {
   // Loaded only if needed, because loading it takes longer than a simulated installation.
-  const { createRegistryClient } = await import('../adapters/registry/open-registry.ts')
+  const { HttpRegistryClient } = await import('../adapters/registry/open-registry.ts')
   const { readRegistryAccess } = await import('../adapters/registry/registry-access.ts')
-  const registry = createRegistryClient({
+  const registry = new HttpRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),
   })

@@ -194,18 +194,15 @@ function createPulledImageContents(
     }
     found.set(reference, image)
   }
-  const notPulled = (reference: string) =>
-    ({ ok: false, error: `${quoteLikeGo(reference)} was not pulled` }) as const
-  return {
-    bundles(reference) {
+  const renderWith =
+    <Value>(render: (image: PulledBundle, reference: string) => CatalogReadResult<Value>) =>
+    (reference: string): CatalogReadResult<Value> => {
       const image = found.get(reference)
-      return image ? renderBundleImage(image, reference) : notPulled(reference)
-    },
-    catalogs(reference) {
-      const image = found.get(reference)
-      return image ? renderImage(image, reference) : notPulled(reference)
-    },
-  }
+      return image
+        ? render(image, reference)
+        : { ok: false, error: `${quoteLikeGo(reference)} was not pulled` }
+    }
+  return { bundles: renderWith(renderBundleImage), catalogs: renderWith(renderImage) }
 }
 
 function mergeCatalogs(catalogs: readonly WritableCatalog[]): WritableCatalog {

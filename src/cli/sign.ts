@@ -1,9 +1,10 @@
 // `sign`, `verify`, and the attestation of published images, in cosign's format and the image's registry.
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { attachManifest } from '../adapters/image/attach-manifest.ts'
-import { createImagePusher } from '../adapters/image/open-pusher.ts'
+import { RegistryImagePusher } from '../adapters/image/open-pusher.ts'
 import { fetchArtifactSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
 import {
   createMissingSignatureAttachments,
@@ -13,7 +14,7 @@ import {
 } from '../adapters/image/provenance/attest-image.ts'
 import { parseSigningKeyPem, parseVerifyingKeyPem } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { setExitCode, printJson, printToStdout, printToStderr, readCatalogBotVersion } from './output.ts'
+import { setExitCode, printJson, printToStdout, printToStderr } from './output.ts'
 import { withRegistryClient, requireImageReferenceSyntax } from './pulled-bundles.ts'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAbsolute, normalize, sep } from 'node:path'
@@ -27,7 +28,10 @@ import {
   type ImagePublishTarget,
   ImageError,
 } from '../adapters/image/catalog-publisher.ts'
-import type { ImageBuildRecord } from '../adapters/image/provenance/provenance-statement.ts'
+import {
+  createImageBuildRecord,
+  type ImageBuildRecord,
+} from '../adapters/image/provenance/provenance-statement.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { RegistryError } from '../adapters/registry/registry-error.ts'
 
@@ -80,7 +84,7 @@ export async function runSign(name: string, options: SignCommandOptions): Promis
     process.env[options.passwordVariable],
   )
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
-  const pusher = createImagePusher({ clock: systemClock, credentials, egress })
+  const pusher = new RegistryImagePusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
       const subject = await fetchArtifactSubject(registry, reference)
@@ -115,10 +119,7 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
   setExitCode(isVerified ? 0 : 1)
 }
 
-/**
- * The image and its platforms must be signed. If there are attestations, one must be signed with the key, because anyone
- * can attach others.
- */
+/** Image and platforms must be signed, and one of the attestations, if any, because anyone can attach others. */
 function isImageVerified(verification: ImageVerification): boolean {
   const { signatures, platforms, provenance, refusedAttestations } = verification
   const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)
@@ -181,7 +182,13 @@ export async function createImageAttester(
           const listed = image.layer.listed ?? (await publisher.listBundles(await origin.files()))
           return {
             listed,
-            build: { ...toImageBuildRecord(image, origin), started, finished: systemClock.now() },
+            build: createImageBuildRecord(image, origin.annotations, origin.path, {
+              ...(origin.rebased && { rebased: origin.rebased }),
+              builder: 'urn:catalog-bot:command-line',
+              version: readPackageVersion(),
+              started,
+              finished: systemClock.now(),
+            }),
           }
         },
       })
@@ -195,23 +202,6 @@ export async function createImageAttester(
       )
     }
     return signable
-  }
-}
-
-function toImageBuildRecord(
-  { base, platforms }: BuiltCatalogImage,
-  { annotations, path, rebased }: AttestableImageBuild,
-): ImageBuildRecord {
-  const repository = annotations['org.opencontainers.image.source']
-  const revision = annotations['org.opencontainers.image.revision']
-  const hasSource = repository !== undefined && revision !== undefined
-  return {
-    ...(hasSource && { source: { repository, revision, ...(path !== undefined && { path }) } }),
-    ...(base && { base }),
-    ...(rebased && { rebased }),
-    platforms,
-    builder: 'urn:catalog-bot:command-line',
-    version: readCatalogBotVersion(),
   }
 }
 

@@ -1,4 +1,5 @@
 // `validate`: validates directories of file-based catalogs.
+import { readPackageVersion } from '../adapters/package-metadata.ts'
 import { createReadStream, readFileSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { join, relative, resolve, sep, dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -19,7 +20,6 @@ import {
   printToStdout,
   printToStderr,
   supportsColor,
-  readCatalogBotVersion,
   getRulesBaseUrl,
   withProgress,
 } from './output.ts'
@@ -230,7 +230,7 @@ async function printTextReport(report: CatalogDirectoryReport, all: boolean): Pr
 export async function loadSarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
   const pages = getRulesBaseUrl()
-  return { version: readCatalogBotVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
+  return { version: readPackageVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
 }
 
 /**

@@ -1,8 +1,8 @@
 // Runs install tests on clusters, one at a time on each cluster across all instances. Repositories with a recent
 // install test yield to others. After a crash, the next process cleans up by the names that the crashed process stored.
-import { ForgeError } from '../adapters/github/forge-error.ts'
+import { catchRejection } from '../adapters/github/forge-error.ts'
 import { renderClusterTestCheck, type ClusterTestView } from '../report/cluster-test-check.ts'
-import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
+import type { JobOfKind, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
 import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type {
   ClusterTestWorkerResponse,
@@ -33,7 +33,7 @@ type PlannedCatalogPublications = NonNullable<
 const isEndedPreviewRecord = (end: string, comment: number, key: string): boolean =>
   end.startsWith(`${comment} `) && end.endsWith(` ${key}`)
 
-type ClusterTestJob = Extract<Job, { kind: 'trial' }>
+type ClusterTestJob = JobOfKind<'trial'>
 type ClusterTestContext = JobContext<StateStore & JobQueue & LeaseStore>
 type RequestedClusterTest = ClusterTestRequest['trials'][number]
 
@@ -261,16 +261,10 @@ async function publishClusterTestCheck(
   views: readonly ClusterTestView[],
   { app, forge }: ClusterTestContext,
 ): Promise<void> {
-  try {
-    await forge.perform({
-      kind: 'put-check',
-      head,
-      run: addCheckRunDigest(renderClusterTestCheck(views, isRequired)),
-    })
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, head }, 'GitHub rejected the check run for cluster install tests')
-  }
+  const run = addCheckRunDigest(renderClusterTestCheck(views, isRequired))
+  await catchRejection(forge.perform({ kind: 'put-check', head, run }), (error) =>
+    app.log.warn({ err: error, head }, 'GitHub rejected the check run for cluster install tests'),
+  )
 }
 
 /** Finds catalog images for installers that need them: the preview of the tree to merge, and the published image of its base. Matched by content, referenced by digest. */

@@ -6,10 +6,7 @@ import { disabledByDefault, section } from './setting-schemas.ts'
 /** A placeholder such as `{version}` matches any part of one directory or file name. */
 export const pathPlaceholderPattern = /\{([A-Za-z][A-Za-z0-9]*)\}/g
 
-/**
- * The settings for templates: which catalogs are rendered from which templates. Both paths must contain the same
- * placeholders, in any order.
- */
+/** Which catalogs are rendered from which templates. Both paths must contain the same placeholders, in any order. */
 export const templatesSchema = z
   .array(
     z

@@ -292,10 +292,7 @@ function validateConfig(
   )
 }
 
-/**
- * Rejects names with invisible characters, because such a name looks like that of an existing package or user but does not
- * match it.
- */
+/** Rejects invisible characters, with which a name looks like that of another package or user but does not match it. */
 function findNamesWithInvisibleCharacters({ owners }: Config): readonly string[] {
   const names = [
     ...Object.keys(owners.packages),

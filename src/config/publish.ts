@@ -11,10 +11,7 @@ import {
   section,
 } from './setting-schemas.ts'
 
-/**
- * All preview tags, and no others, start like this, so that a user who can only create previews can't move a tag of a
- * catalog.
- */
+/** Preview tags, and no others, start like this, so that a user who can only create previews can't move other tags. */
 const previewTagPattern = /^pr-(?:\d|\{number\})/
 
 function createTagTemplateSchema(placeholders: readonly string[]) {

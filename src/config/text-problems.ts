@@ -50,10 +50,7 @@ export function findInvisibleCharacter(text: string): string | undefined {
   return found ? formatUnicodeCodePoint(found[0]) : undefined
 }
 
-/**
- * Equal for keys that a lenient parser might treat as the same: ignores case, normalization, whitespace, and invisible
- * characters.
- */
+/** Equal for keys that a lenient parser might equate: ignores case, normalization, spaces, and invisible characters. */
 export function normalizeYamlKeyForComparison(key: string): string {
   return key.normalize('NFKC').replace(invisibleOrSpaceCharPattern, '').toLowerCase()
 }

@@ -12,7 +12,7 @@ import {
   formatImageReferenceAsCode,
   type MissingImagesIssueOptions,
 } from '../report/missing-images-issue.ts'
-import type { Job, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
+import type { JobOfKind, JobQueue, Lease, LeaseStore } from '../ports/jobs.ts'
 import type { StatusPageStore } from '../ports/status-page-store.ts'
 import type { StateStore } from '../ports/state.ts'
 import { interleaveImagesByRegistryHost } from '../adapters/registry/scan-images.ts'
@@ -45,7 +45,7 @@ const pastTenseByIssueAction = {
   reopen: 'reopened',
 } as const
 
-type ImageScanJob = Extract<Job, { kind: 'scan' }>
+type ImageScanJob = JobOfKind<'scan'>
 
 /** Shared by all repositories and instances, to bound the request rate. */
 const imageScanLeaseName = 'image scan'

@@ -1,5 +1,6 @@
 // Looks up references for a few seconds, so that pull requests never wait for a scan. If a registry doesn't respond,
 // pauses its lookups, and finally skips the registry until the next pass.
+import { z } from 'zod'
 import pLimit from 'p-limit'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
@@ -30,9 +31,7 @@ const maxConsecutiveRegistryFailures = 5
 const maxRegistryHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const verifiedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', 1, (stored) =>
-  stored === true ? stored : undefined,
-)
+const verifiedImageTagStateNamespace = defineStateNamespace('tag of digest', 1, z.literal(true))
 
 export async function pruneVerifiedImageTags(
   store: StateStore,

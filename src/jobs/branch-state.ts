@@ -1,7 +1,7 @@
 // How far the pushes to a branch were processed.
 import { z } from 'zod'
 import { isGitObjectId, toCommitSha, type CommitSha } from '../pull-request/ids.ts'
-import type { Job } from '../ports/jobs.ts'
+import type { JobOfKind } from '../ports/jobs.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -52,7 +52,7 @@ export async function initializeBranchState(
     await writeBranchState(job, ctx, { seen: tip, rebuilds: [] })
 }
 
-type RepositoryBranch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
+type RepositoryBranch = Pick<JobOfKind<'branch'>, 'repository' | 'branch'>
 
 export async function readBranchState(
   { repository, branch }: RepositoryBranch,

@@ -21,9 +21,7 @@ import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { Store } from '../ports/store.ts'
 
 /** The commit, by pull request. If lost, it is evaluated once more. */
-const announcedMergeCommitCache = defineCacheNamespace<string>('told landing', 1, (stored) =>
-  typeof stored === 'string' ? stored : undefined,
-)
+const announcedMergeCommitCache = defineCacheNamespace('told landing', 1, z.string())
 
 /** The merging job asks within seconds. */
 const announcedMergeTtlSeconds = 3600

@@ -320,9 +320,7 @@ function isUrlSafeForCookies(address: string): boolean {
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
-/**
- * GitHub's API and git addresses. GitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
- */
+/** GitHub's API and git addresses. An Enterprise Server has its API below `/api/v3`, so either implies the other. */
 function deriveGitHubUrls(
   values: z.output<typeof environmentSchema>,
 ): Pick<BotSettings, 'apiUrl' | 'gitUrl'> {

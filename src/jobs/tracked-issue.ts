@@ -17,9 +17,7 @@ export interface TrackedIssue {
   readonly wanted: IssueText | undefined
   /** What to do with an issue that a user closed although the problem remains. */
   readonly whenClosed: (shown: BotIssue | undefined) => Extract<IssueAction, 'edit' | 'reopen' | 'nothing'>
-  /**
-   * Absent for an issue that only users close. The comment is written once for each marker, above the closing event.
-   */
+  /** Absent for an issue that only users close. The comment is written once per marker, above the closing event. */
   readonly solved?: IssueText & {
     readonly comment: string
     readonly commentMarker: (shown: BotIssue) => string

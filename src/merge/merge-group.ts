@@ -15,7 +15,7 @@ import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-repo
 import { renderMergeGroupChecks, type MergeGroupVerdict } from '../report/check-runs.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { MergeQueueEntry } from '../ports/merge-api.ts'
-import type { Job } from '../ports/jobs.ts'
+import type { JobOfKind } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { evaluateInWorker, requestEvaluation } from '../evaluate/evaluate-in-worker.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -23,7 +23,7 @@ import { noopPullHistoryStore } from '../catalogs/memory-cache.ts'
 import type { WorkerPullHistoryStore } from '../evaluate/pull-evaluation.ts'
 import { excludeOverriddenFindings } from '../policy/command-records.ts'
 
-type MergeGroupJob = Extract<Job, { kind: 'group' }>
+type MergeGroupJob = JobOfKind<'group'>
 
 /** After this, an unanswered question fails the group: a waiting queue blocks everyone. */
 const maxMergeGroupWaitMs = 10 * 60_000

@@ -16,7 +16,7 @@ import { mergePullBatch, type MergeBatchMember } from './merge-batch.ts'
 import type { MergeOutcome, PlannedMerge } from './merge-types.ts'
 import { acquireAutoRenewingLease, toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { Job, Lease } from '../ports/jobs.ts'
+import type { JobOfKind, Lease } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { type JobContext, requeuePull, isBranchManagedByBot } from '../jobs/job-context.ts'
 import { decideEvaluationAgain, evaluateInWorker } from '../evaluate/evaluate-in-worker.ts'
@@ -33,7 +33,7 @@ import { readConfig } from '../catalogs/read-config.ts'
 import { chooseMergeStrategy } from '../policy/choose-merge-strategy.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 
-type MergeBatchJob = Extract<Job, { kind: 'train' }>
+type MergeBatchJob = JobOfKind<'train'>
 type MergeBatchContext = JobContext<Store>
 
 /**

@@ -137,9 +137,7 @@ export interface CommitFile {
   readonly isExecutable: boolean
 }
 
-/**
- * The prefix of the branches that catalog-bot creates for its own pull requests. It does not move other branches for them.
- */
+/** The prefix of branches that catalog-bot creates for its own pull requests. It moves no other branches for them. */
 export const botBranchPrefix = 'catalog-bot/add/'
 
 export interface BotPullRequest {
@@ -286,9 +284,7 @@ export interface Forge {
   findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
   /** The App's pull request for a branch: the open one, otherwise the newest. */
   findOwnPull(branch: string, base: string): Promise<BotPullRequest | undefined>
-  /**
-   * Resolves to the time of the comment, the number of what was opened, the created commit, or the URLs of the check runs.
-   */
+  /** Resolves to the comment's time, the number of what was opened, the created commit, or the check runs' URLs. */
   perform(action: ForgeAction): Promise<ForgeActionResult>
   /** The most recent runs that a dispatch of this kind started on a branch, newest first. */
   listDispatchedRuns(

@@ -33,6 +33,8 @@ export type Job =
   /** Look up a few images named by the repository's catalogs. Lowest priority. */
   | ({ readonly kind: 'scan' } & RepositoryJob)
 
+export type JobOfKind<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
+
 export interface JobQueue {
   /** Enqueues a job. An equal waiting job is coalesced with it, and the earlier time applies. */
   enqueue(job: Job, afterSeconds?: number): Promise<void>

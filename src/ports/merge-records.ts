@@ -13,10 +13,7 @@ import type {
   FreezeScope,
 } from '../policy/merge-freeze.ts'
 
-/**
- * Freezes with their authors and reasons, and pull requests that wait for another merge attempt. Rows never require
- * manual cleanup.
- */
+/** Freezes, and pull requests that wait for another merge attempt. Rows never require manual cleanup. */
 export interface UnfreezeRequest extends FreezeScope {
   readonly kinds: readonly FreezeKind[]
   readonly by: FreezeAuthor
@@ -46,9 +43,7 @@ export interface MergeFreezeStore {
    * keep the first reason, `refused` keeps the newest and counts. A comment that already froze or unfroze has no effect.
    */
   freezeMerges(order: FreezeRequest): Promise<MergeFreeze | undefined>
-  /**
-   * Ends freezes and resolves to those that ended. Without a branch, ends those of the repository and all its branches.
-   */
+  /** Ends freezes and resolves to them. Without a branch, ends those of the repository and all its branches. */
   unfreezeMerges(order: UnfreezeRequest): Promise<readonly MergeFreeze[]>
   /** Allows one merge attempt immediately, because GitHub's settings changed. */
   allowMergeAttempt(parked: FreezeScope & { readonly branch: string }): Promise<void>

@@ -10,12 +10,16 @@ export interface ProxyServer {
   readonly credential?: { readonly username: string; readonly password: string }
 }
 
+export function formatBasicAuthorization({
+  username,
+  password,
+}: NonNullable<ProxyServer['credential']>): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/**
- * The first variable that is set applies. Programs disagree on the order of uppercase and lowercase names. This is curl's
- * order.
- */
+/** The first variable that is set applies. Programs disagree on the order of the two cases. This is curl's order. */
 export const proxyEnvVariableNames = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
 const noProxyEnvVariableNames = ['no_proxy', 'NO_PROXY'] as const
 
@@ -64,10 +68,7 @@ function parseProxyUrl(text: string, variable: string): ProxyServer {
   }
 }
 
-/**
- * `NO_PROXY` contains `*`, names (which include their subdomains), and addresses, each with an optional port. Loopback
- * never uses a proxy.
- */
+/** `NO_PROXY`: `*`, names (with subdomains), and addresses, each with an optional port. Loopback uses no proxy. */
 function isProxyExempt(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()

@@ -61,10 +61,7 @@ export interface PullHistoryStore {
     pull: PullNumber,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, ApprovalCoverage>>
-  /**
-   * The change that each approving review was for, by review ID, as first recorded. If absent, reviews apply to the current
-   * state.
-   */
+  /** The change that each approval was for, by review ID, as first recorded. If absent, it is for the current state. */
   firstSeenApprovals?(
     repository: RepositoryName,
     pull: PullNumber,
@@ -84,10 +81,7 @@ export interface PullHistoryStore {
     pull: PullNumber,
     head: CommitSha,
   ): Promise<readonly GitHubAccount[]>
-  /**
-   * Whether any delivery contained a head of this pull request. If so, deliveries of other heads were lost
-   * (docs/dev/threats.md#t24).
-   */
+  /** Whether any delivery had a head of this pull request. If so, others were lost (docs/dev/threats.md#t24). */
   hasSeenPushes?(repository: RepositoryName, pull: PullNumber): Promise<boolean>
   /**
    * The number of recorded commands in the last hour over all pull requests of a repository, by account

@@ -7,19 +7,20 @@ import { findExecutedCommand, type CommandRecord } from '../policy/command-recor
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import type { JobQueue, Job } from '../ports/jobs.ts'
+import type { JobQueue, JobOfKind } from '../ports/jobs.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { toCommitSha, isGitObjectId, toTreeSha, type PullNumber } from '../pull-request/ids.ts'
 import { createHash } from 'node:crypto'
 import { parseDurationToMs } from '../config/publish.ts'
-import { ForgeError } from '../adapters/github/forge-error.ts'
+import { catchRejection } from '../adapters/github/forge-error.ts'
 import { renderPreviewCheck, type PreviewImageView } from '../report/publish-check.ts'
 import type { PublishResponse } from './process/publish-protocol.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import { loadPublishInputs, type PublishInputs, computeCatalogContentKey } from './load-publish-inputs.ts'
 import { isValidTag, createPublishTemplateRenderer, type CatalogPublication } from './plan-publications.ts'
+import { createImageSourceAnnotations } from './publish-step.ts'
 
 export const commitShaSchema = z.string().refine(isGitObjectId).transform(toCommitSha)
 export const treeShaSchema = z.string().refine(isGitObjectId).transform(toTreeSha)
@@ -136,7 +137,7 @@ export async function cancelPreviews(
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
-type PreviewJob = Extract<Job, { kind: 'preview' }>
+type PreviewJob = JobOfKind<'preview'>
 type PreviewJobContext = JobContext<StateStore & JobQueue>
 type PreviewImage = BuiltPreviews['images'][number]
 
@@ -248,7 +249,6 @@ function requestPreviewImage(
   { pull, request }: { readonly pull: PullNumber; readonly request: PreviewRequest },
   { app, forge, installation, mirror }: PreviewJobContext,
 ): Promise<PublishResponse> {
-  const { owner, name } = forge.repository
   return app.publishing.order({
     kind: 'publish',
     purpose: 'preview',
@@ -261,8 +261,7 @@ function requestPreviewImage(
     tags: [tag],
     settings,
     annotations: {
-      'org.opencontainers.image.source': `${app.settings.gitUrl}/${owner}/${name}`,
-      'org.opencontainers.image.revision': request.head,
+      ...createImageSourceAnnotations(request.head, { app, forge }),
       'io.github.catalog-bot.preview': `pull request ${pull}`,
     },
   })
@@ -313,11 +312,8 @@ async function publishPreviewCheck(
   const run = addCheckRunDigest(renderPreviewCheck(views))
   const digest = createHash('sha256').update(`${head} ${run.digest}`).digest('hex').slice(0, 20)
   if (digest === shown) return shown
-  try {
-    await forge.perform({ kind: 'put-check', head, run })
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, head }, 'GitHub rejected the check run for preview images')
-  }
+  await catchRejection(forge.perform({ kind: 'put-check', head, run }), (error) =>
+    app.log.warn({ err: error, head }, 'GitHub rejected the check run for preview images'),
+  )
   return digest
 }

@@ -2,7 +2,7 @@
 // a time for each repository, so a tag has one builder and the newest commit wins. Idempotent.
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { toPullNumber, type CommitSha } from '../pull-request/ids.ts'
-import type { Job, JobQueue } from '../ports/jobs.ts'
+import type { JobOfKind, JobQueue } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/status-page-store.ts'
@@ -41,7 +41,7 @@ import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 /** More follow with the next image. */
 const maxImagesRemovedPerPublish = 20
 
-type PublishJob = Extract<Job, { kind: 'publish' }>
+type PublishJob = JobOfKind<'publish'>
 type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecordStore & VerdictStore>
 
 /** Restarts within one job because of newer commits. */

@@ -100,7 +100,7 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
       tags,
       ...(tag !== undefined && { history: { tag, ...createCurrentImageDigestField(state) } }),
       settings,
-      annotations: createImageSourceAnnotations(step),
+      annotations: createImageSourceAnnotations(tip.commit, ctx),
     },
     async (digest) => {
       const now = await step.readCurrentTip()
@@ -223,7 +223,7 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
       tags,
       ...(tag !== undefined && { history: { tag, ...createCurrentImageDigestField(state) } }),
       settings,
-      annotations: createImageSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
+      annotations: createImageSourceAnnotations(current.commit, ctx),
     },
     async (digest) => {
       await writePublicationState(step, {
@@ -248,11 +248,14 @@ const createCurrentImageDigestField = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function createImageSourceAnnotations({ tip, ctx }: PublishStepInput): Record<string, string> {
-  const { owner, name } = ctx.forge.repository
+export function createImageSourceAnnotations(
+  commit: CommitSha,
+  { app, forge }: Pick<JobContext, 'app' | 'forge'>,
+): Record<string, string> {
+  const { owner, name } = forge.repository
   return {
-    'org.opencontainers.image.source': `${ctx.app.settings.gitUrl}/${owner}/${name}`,
-    'org.opencontainers.image.revision': tip.commit,
+    'org.opencontainers.image.source': `${app.settings.gitUrl}/${owner}/${name}`,
+    'org.opencontainers.image.revision': commit,
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { writeBranchState, type BranchState, type PendingRebuild } from '../jobs/branch-state.ts'
 import type { StateStore } from '../ports/state.ts'
-import type { Job } from '../ports/jobs.ts'
+import type { JobOfKind } from '../ports/jobs.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { isBranchManagedByBot, type JobContext } from '../jobs/job-context.ts'
 import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
@@ -81,7 +81,7 @@ const getCatalogNames = ({ root, names = [root] }: CatalogRoot): readonly string
 export async function advanceRebuilds(
   state: BranchState,
   config: Config,
-  job: Extract<Job, { kind: 'branch' }>,
+  job: JobOfKind<'branch'>,
   ctx: JobContext<StateStore>,
 ): Promise<number | undefined> {
   let { rebuilds } = state
@@ -154,9 +154,7 @@ function createRebuildDispatchAction(
 /** GitHub might date the run this much earlier than the dispatch. */
 const maxClockSkewMs = 120_000
 
-/**
- * Finds the first run after the dispatch on a commit that contains the dispatched one: the branch may have moved.
- */
+/** Finds the first run after the dispatch on a commit that contains the dispatched one: the branch may have moved. */
 async function fetchRebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: PendingRebuild,

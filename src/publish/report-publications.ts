@@ -2,7 +2,7 @@
 // only what differs from the recorded reports. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
 import { toPullNumber, type CommitSha, type PullNumber } from '../pull-request/ids.ts'
-import { ForgeError } from '../adapters/github/forge-error.ts'
+import { catchRejection, ForgeError } from '../adapters/github/forge-error.ts'
 import {
   formatDeploymentDescription,
   summarizePublicationStatus,
@@ -21,7 +21,7 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { VerdictStore } from '../ports/status-page-store.ts'
 import { type JobContext, requeuePull } from '../jobs/job-context.ts'
-import { addCheckRunDigest } from '../jobs/publish-report.ts'
+import { addCheckRunDigest, publishMissingCheckRuns } from '../jobs/publish-report.ts'
 import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
 import { republishMergedPullReport, pullPublicationStateNamespace } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
@@ -137,22 +137,16 @@ async function reportDeployments(
       if (known !== digest) rejectedIds.add(id)
       continue
     }
-    try {
-      await forge.perform({
-        kind: 'put-deployment',
-        commit,
-        environment,
-        state: isGood ? 'success' : 'failure',
-        description,
-        isTransient: false,
-      })
-      deployments[id] = digest
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.retryable) throw error
-      app.log.warn({ err: error, environment }, 'GitHub rejected a deployment record')
-      deployments[id] = `${digest} refused`
-      rejectedIds.add(id)
-    }
+    const about = { commit, environment, description, isTransient: false }
+    deployments[id] = digest
+    await catchRejection(
+      forge.perform({ kind: 'put-deployment', ...about, state: isGood ? 'success' : 'failure' }),
+      (error) => {
+        app.log.warn({ err: error, environment }, 'GitHub rejected a deployment record')
+        deployments[id] = `${digest} refused`
+        rejectedIds.add(id)
+      },
+    )
   }
   return { deployments, ids: rejectedIds }
 }
@@ -184,15 +178,9 @@ async function reportPublicationCheckRun(
   { app, forge }: PublicationReportContext,
 ): Promise<void> {
   const run = addCheckRunDigest(renderPublishCheck(views, notes))
-  try {
-    const isShown = (await forge.readOwnChecks(commit)).some(
-      ({ name, digest }) => name === run.name && digest === run.digest,
-    )
-    if (!isShown) await forge.perform({ kind: 'put-check', head: commit, run })
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, commit }, 'GitHub rejected the check run for a published image')
-  }
+  await catchRejection(publishMissingCheckRuns(forge, commit, [run]), (error) =>
+    app.log.warn({ err: error, commit }, 'GitHub rejected the check run for a published image'),
+  )
 }
 
 /** Includes pull requests whose commits a newer commit superseded. */
@@ -219,7 +207,9 @@ async function reportPublicationsToPulls(
           isShown,
         })
       await writeReported(false)
-      await reportPublicationsOnPull(pull, statuses, ctx)
+      await catchRejection(reportPublicationsOnPull(pull, statuses, ctx), (error) =>
+        app.log.warn({ err: error, pull }, 'GitHub rejected the comment on a merged pull request'),
+      )
       await writeReported(true)
     }
     if (wanted.state === 'published') ended.add(number)
@@ -244,26 +234,21 @@ async function reportPublicationsOnPull(
   statuses: readonly PublicationStatusWithRollback[],
   ctx: PublicationReportContext,
 ): Promise<void> {
-  try {
-    const merge = await republishMergedPullReport(pull, ctx, {
-      // The evaluation job may be about to create the comment.
-      onMissing: () => requeuePull(pull, ctx),
-    })
-    if (merge === undefined) return
-    const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
-    const later = mine.find((status) => getLastPublishAttemptCommit(status) !== merge.commit)
-    const isReportedOnCommit = mine.some((status) => getLastPublishAttemptCommit(status) === merge.commit)
-    if (later === undefined || isReportedOnCommit) return
-    const by = getLastPublishAttemptCommit(later)
-    const views = mine.map((status) => ({
-      ...toPublishedImageView(status),
-      state: { kind: 'superseded' as const, by },
-    }))
-    await reportPublicationCheckRun(merge.commit, views, [], ctx)
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.retryable) throw error
-    ctx.app.log.warn({ err: error, pull }, 'GitHub rejected the comment on a merged pull request')
-  }
+  const merge = await republishMergedPullReport(pull, ctx, {
+    // The evaluation job may be about to create the comment.
+    onMissing: () => requeuePull(pull, ctx),
+  })
+  if (merge === undefined) return
+  const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
+  const later = mine.find((status) => getLastPublishAttemptCommit(status) !== merge.commit)
+  const isReportedOnCommit = mine.some((status) => getLastPublishAttemptCommit(status) === merge.commit)
+  if (later === undefined || isReportedOnCommit) return
+  const by = getLastPublishAttemptCommit(later)
+  const views = mine.map((status) => ({
+    ...toPublishedImageView(status),
+    state: { kind: 'superseded' as const, by },
+  }))
+  await reportPublicationCheckRun(merge.commit, views, [], ctx)
 }
 
 /** Answers each comment once, on the pull request where it was made. */
@@ -287,12 +272,10 @@ async function replyToRollbackComments(
     const done = state.current?.digest === rollbackRequest.digest
     const body = renderRollbackResult({ ...publication, digest: rollbackRequest.digest, isDone: done })
     const marker = `<!-- catalog-bot:rollback ${rollbackRequest.comment} ${createHash('sha256').update(id).digest('hex').slice(0, 12)} -->`
-    try {
-      await forge.perform({ kind: 'say-on-issue', issue: rollbackRequest.pull, marker, body })
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.retryable) throw error
-      app.log.warn({ err: error, pull: rollbackRequest.pull }, 'GitHub rejected the reply to /rollback')
-    }
+    const { pull } = rollbackRequest
+    await catchRejection(forge.perform({ kind: 'say-on-issue', issue: pull, marker, body }), (error) =>
+      app.log.warn({ err: error, pull }, 'GitHub rejected the reply to /rollback'),
+    )
     answers[id] = rollbackRequest.comment
   }
   return answers

@@ -28,10 +28,7 @@ export interface PathChange {
 
 /** The role of a path according to the layout of the base or, for new catalogs, of the result. */
 export type PathRole =
-  /**
-   * Part of a catalog, below `catalog`. `directory` is the package directory's name; '' for files directly in the
-   * catalog.
-   */
+  /** Part of a catalog, below `catalog`. `directory`: the package directory's name; '' directly in the catalog. */
   | { readonly kind: 'catalog'; readonly catalog: string; readonly directory: string }
   /** Sources of a package beside the catalogs: `operators/<directory>/...` (templates, bundles, release config). */
   | { readonly kind: 'operator'; readonly directory: string }
@@ -106,10 +103,7 @@ export interface PackageChange {
       readonly place: BlobLocation
     }[]
     readonly removed: readonly { readonly name: string; readonly version: string }[]
-    /**
-     * The same name with different content, although published bundles are immutable. `fields` lists the differing
-     * fields.
-     */
+    /** The same name with different content, although published bundles are immutable. `fields`: what differs. */
     readonly changed: readonly {
       readonly name: string
       readonly fields: readonly string[]

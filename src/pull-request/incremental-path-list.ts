@@ -141,9 +141,7 @@ export const getTreeEntryPaths = memoizeByPathList<TreePathEntry, readonly strin
   },
 )
 
-/**
- * Returns the first index at or after `start` whose path is not before `path`, or the length if there is no such path.
- */
+/** Returns the first index from `start` at which the path is not before `path`, or the length. */
 function findLowerBound(sorted: readonly PathOrPathEntry[], path: string, start = 0): number {
   let low = start
   let high = sorted.length

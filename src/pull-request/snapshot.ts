@@ -27,10 +27,7 @@ export const maxCommitObjectBytes = 256 * 1024
 /** GitHub rejects a push with a file above 100 MiB in any commit. */
 export const maxPushedFileBytes = 100 * 1024 * 1024
 
-/**
- * The commits that a merge adds to the base branch, and the other pull requests that it closes. checks/commits
- * evaluates them.
- */
+/** Commits that a merge adds to its base, and other pull requests that it closes. checks/commits evaluates them. */
 export interface IncomingCommits {
   /** False if a limit was exceeded, so that the other fields are unknown. */
   readonly isWhole: boolean

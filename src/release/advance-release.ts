@@ -47,10 +47,7 @@ export interface AdvanceReleaseInput {
 
 type ReleaseContext = JobContext<MergeRecordStore>
 
-/**
- * Returns the new state, or undefined when the release is over. Rejects with a ForgeError, a GitError or a process
- * failure.
- */
+/** Returns the new state; undefined: the release is over. Rejects with a ForgeError, GitError or process failure. */
 export async function advanceRelease(
   step: AdvanceReleaseInput,
   ctx: ReleaseContext,

@@ -30,10 +30,7 @@ const pendingReleaseSchema = z.object({
   image: z.string().exactOptional(),
   /** The tip it was last computed for. */
   seen: commitShaSchema.exactOptional(),
-  /**
-   * The commit that the App's branch has or will have, recorded before the move. `from`: its previous commit. Absent if
-   * there was no branch.
-   */
+  /** The commit of the App's branch, recorded before the move. `from`: its previous commit, if the branch existed. */
   head: commitShaSchema.exactOptional(),
   from: commitShaSchema.exactOptional(),
   /** Of the files that `head` writes. */

@@ -3,7 +3,7 @@ import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version
 import type { Config } from '../config/config.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { readConfig } from '../catalogs/read-config.ts'
-import type { Job, JobQueue, LeaseStore } from '../ports/jobs.ts'
+import type { JobOfKind, JobQueue, LeaseStore } from '../ports/jobs.ts'
 import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { type StateStore, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -36,7 +36,7 @@ type BundleDirectoryId = Pick<MergedBundle, 'directory' | 'version'>
 
 const releaseConfigPathPattern = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
-type ReleaseJob = Extract<Job, { kind: 'release' }>
+type ReleaseJob = JobOfKind<'release'>
 type ReleaseJobContext = JobContext<StateStore & JobQueue & LeaseStore & MergeRecordStore>
 
 /** Seconds until retry while another process holds the lease. */

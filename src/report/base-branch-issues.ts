@@ -1,8 +1,9 @@
 // The check run and the issue for maintainers about a push from outside catalog-bot that broke catalogs.
+import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import type { CommitSha, PullNumber, TreeSha } from '../pull-request/ids.ts'
 import { toCodeSpan, escapeMarkdown, truncateText } from './escape.ts'
-import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
-import { formatImageTagsTableCell } from './publish-check.ts'
+import { createReportedCheck, type ReportedCheck } from './report-options.ts'
+import { formatImageTagsTableCell, type PublishedImageView } from './publish-check.ts'
 
 export interface TreeMismatchView {
   /** owner/name */
@@ -39,14 +40,13 @@ export function formatBrokenBaseBranchMarker(branch: string): string {
 }
 
 export function renderBrokenBaseBranchCheck(broken: readonly BrokenCatalog[]): ReportedCheck {
-  return {
-    name: `${checkNamePrefix}push`,
-    status: 'completed',
-    conclusion: 'failure',
-    title: `This push broke ${formatCatalogCount(broken.length)}`,
-    summary: truncateText(broken.map(formatBrokenCatalog).join('\n\n')),
-    annotations: [],
-  }
+  const title = `This push broke ${formatCountWithNoun(broken.length, 'catalog')}`
+  return createReportedCheck(
+    'push',
+    'failure',
+    title,
+    truncateText(broken.map(formatBrokenCatalog).join('\n\n')),
+  )
 }
 
 /** Title and body. Equal input gives equal text. */
@@ -55,7 +55,7 @@ export function renderBrokenBaseBranchIssue(
   broken: readonly BrokenCatalog[],
 ): { readonly title: string; readonly body: string } {
   return {
-    title: `A push broke ${formatCatalogCount(broken.length)}`,
+    title: `A push broke ${formatCountWithNoun(broken.length, 'catalog')}`,
     body: [
       formatBrokenBaseBranchMarker(branch),
       `These changes reached ${toCodeSpan(branch)} through a push or a manual merge, not through catalog-bot. The catalogs below were valid before these changes.`,
@@ -86,10 +86,6 @@ function formatBrokenCatalog({ root, since, complaints, more }: BrokenCatalog): 
     '',
     `To list all errors, run ${toCodeSpan(`catalog-bot validate ${root === '' ? '.' : root}`)}.`,
   ].join('\n')
-}
-
-function formatCatalogCount(catalogs: number): string {
-  return `${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'}`
 }
 
 /** The hidden first line identifies the merge commit, because each merge has its own issue. */
@@ -222,9 +218,7 @@ export function renderRollbackResult({
   tags,
   digest,
   isDone,
-}: {
-  readonly image: string
-  readonly tags: readonly string[]
+}: Pick<PublishedImageView, 'image' | 'tags'> & {
   readonly digest: string
   readonly isDone: boolean
 }): string {

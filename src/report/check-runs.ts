@@ -19,7 +19,7 @@ import {
 } from './escape.ts'
 import {
   type PullReportOptions,
-  checkNamePrefix,
+  createReportedCheck,
   type ReportedAnnotation,
   type ReportedCheck,
   createTracedLineLookup,
@@ -60,23 +60,19 @@ const maxInstallsWithDisplayedSteps = 10
 
 const maxCheckRunAnnotations = 150
 
+const waitingForOthersTitle = 'Waiting for a registry or GitHub; catalog-bot retries automatically'
+
 /** Escapes untrusted text. */
 export function renderCheckRun(id: CheckId, verdict: PullVerdict, options: PullReportOptions): ReportedCheck {
-  const name = `${checkNamePrefix}${id}`
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
     // GitHub counts a neutral required check as success, so an unchecked pull request must not be neutral.
     const isTooLarge = verdict.reasons.some(({ code }) => code === 'too-large')
     const isMalformed = verdict.reasons.some(({ code }) => code === 'malformed')
-    return {
-      name,
-      status: 'completed',
-      conclusion: isTooLarge || isMalformed ? 'failure' : 'neutral',
-      title: isTooLarge ? 'Too large to check' : isMalformed ? 'Rejected by Git' : 'Not checked',
-      summary: escapeMarkdown(why),
-      annotations: [],
-    }
+    const title = isTooLarge ? 'Too large to check' : isMalformed ? 'Rejected by Git' : 'Not checked'
+    const conclusion = isTooLarge || isMalformed ? 'failure' : 'neutral'
+    return createReportedCheck(id, conclusion, title, escapeMarkdown(why))
   }
   const { errors, warnings } = countFindings(outcome.findings)
   const mergeBlockers = id === 'ownership' ? formatMergeBlockers(verdict) : []
@@ -85,34 +81,23 @@ export function renderCheckRun(id: CheckId, verdict: PullVerdict, options: PullR
   )
   // An annotation would show an author an error in a file that their change doesn't touch.
   const annotated = outcome.findings.filter(({ isOnBase }) => isOnBase !== true)
-  const base = { name, annotations: renderCheckRunAnnotations(annotated, options), summary }
+  const report = (state: Parameters<typeof createReportedCheck>[1], title: string) =>
+    createReportedCheck(id, state, title, summary, renderCheckRunAnnotations(annotated, options))
   if (errors > 0) {
     const isBaseBroken = annotated.every(({ severity }) => severity !== 'error')
     const title = `${formatFindingCounts(errors, warnings)}${isBaseBroken ? `; already on ${verdict.baseRef}` : ''}${outcome.isOptional ? '; not required to merge' : ''}`
-    return { ...base, status: 'completed', conclusion: 'failure', title }
+    return report('failure', title)
   }
   // An optional check without a response has not passed, but does not block the merge.
-  if (outcome.unanswered.length > 0 && outcome.isOptional)
-    return { ...base, status: 'completed', conclusion: 'neutral', title: 'Inconclusive' }
-  if (outcome.unanswered.length > 0)
-    return {
-      ...base,
-      status: 'in_progress',
-      title: 'Waiting for a registry or GitHub; catalog-bot retries automatically',
-    }
+  if (outcome.unanswered.length > 0 && outcome.isOptional) return report('neutral', 'Inconclusive')
+  if (outcome.unanswered.length > 0) return report('in_progress', waitingForOthersTitle)
   if (outcome.waiting.some(({ isAgreed }) => isAgreed !== true))
-    return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
+    return report('action_required', 'Waiting for approval')
   // GitHub blocks a merge until required checks pass. Otherwise, no one could merge this pull request.
   if (outcome.waiting.length > 0)
-    return {
-      ...base,
-      status: 'completed',
-      conclusion: 'success',
-      title: 'Approved; a maintainer must merge this pull request manually',
-    }
+    return report('success', 'Approved; a maintainer must merge this pull request manually')
   const passed = warnings > 0 ? `Passed, ${formatFindingCounts(0, warnings)}` : 'Passed'
-  const title = mergeBlockers.length > 0 ? `${passed}; merging is currently blocked` : passed
-  return { ...base, status: 'completed', conclusion: 'success', title }
+  return report('success', mergeBlockers.length > 0 ? `${passed}; merging is currently blocked` : passed)
 }
 
 /** Reasons that block the merge regardless of the checks. Only one check reports them. */
@@ -139,9 +124,7 @@ function renderCheckRunSummary(
   return parts.join('\n\n')
 }
 
-/**
- * Annotates only the first line, because GitHub shows an annotation below its last line, which may be outside the diff.
- */
+/** Annotates only the first line, because GitHub shows an annotation below its last one, perhaps outside the diff. */
 function renderCheckRunAnnotations(
   findings: readonly Finding[],
   { lines }: PullReportOptions,
@@ -224,21 +207,16 @@ export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly Rep
       : []
   const summary = [`Merged together: ${pulls}.`, ...reasons].join('\n')
   return checkIds.map((id): ReportedCheck => {
-    const run = { name: `${checkNamePrefix}${id}`, summary, annotations: [] }
     switch (verdict.kind) {
       case 'good':
         // The install check runs only on pull requests.
-        if (id === 'install')
-          return { ...run, status: 'completed', conclusion: 'neutral', title: 'Checked on each pull request' }
-        return { ...run, status: 'completed', conclusion: 'success', title: 'Passed together' }
+        return id === 'install'
+          ? createReportedCheck(id, 'neutral', 'Checked on each pull request', summary)
+          : createReportedCheck(id, 'success', 'Passed together', summary)
       case 'bad':
-        return { ...run, status: 'completed', conclusion: 'failure', title: 'This group cannot be merged' }
+        return createReportedCheck(id, 'failure', 'This group cannot be merged', summary)
       case 'waiting':
-        return {
-          ...run,
-          status: 'in_progress',
-          title: 'Waiting for a registry or GitHub; catalog-bot retries automatically',
-        }
+        return createReportedCheck(id, 'in_progress', waitingForOthersTitle, summary)
     }
   })
 }

@@ -17,7 +17,7 @@ import {
   countUtf8Bytes,
   maxGitHubTextBytes,
 } from './escape.ts'
-import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+import { checkNamePrefix, createReportedCheck, type ReportedCheck } from './report-options.ts'
 
 const labelByTestFailureClass = {
   content: 'caused by the bundles or their dependencies',
@@ -37,16 +37,16 @@ export type ClusterTestView =
 /** GitHub accepts 65,535 characters. */
 const maxDisplayedClusterTestEvents = 30
 
-export const clusterTestCheckName = `${checkNamePrefix}cluster`
+const clusterTestCheckId = 'cluster'
+export const clusterTestCheckName = `${checkNamePrefix}${clusterTestCheckId}`
 
 /** `isRequired`: GitHub counts a neutral required check as success, so an inconclusive one needs another conclusion. */
 export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequired = false): ReportedCheck {
-  const name = clusterTestCheckName
   const summary = renderClusterTestSummary(views)
   if (views.some(({ kind }) => kind === 'running'))
-    return { name, status: 'in_progress', title: 'Installing on the test cluster', summary, annotations: [] }
+    return createReportedCheck(clusterTestCheckId, 'in_progress', 'Installing on the test cluster', summary)
   if (views.some(({ kind }) => kind === 'waiting' || kind === 'planned'))
-    return { name, status: 'queued', title: 'Waiting for the test cluster', summary, annotations: [] }
+    return createReportedCheck(clusterTestCheckId, 'queued', 'Waiting for the test cluster', summary)
   const reports = views.flatMap((one) => (one.kind === 'tried' ? [one.report] : []))
   const bad = reports.filter(({ outcome }) => outcome.verdict === 'does not install')
   const open =
@@ -59,7 +59,7 @@ export function renderClusterTestCheck(views: readonly ClusterTestView[], isRequ
       : conclusion === 'success'
         ? `${reports.length} of ${views.length} install tests passed`
         : 'Inconclusive: the test cluster had a problem'
-  return { name, status: 'completed', conclusion, title, summary, annotations: [] }
+  return createReportedCheck(clusterTestCheckId, conclusion, title, summary)
 }
 
 /** Starts with the most important parts. Omits whole parts that do not fit. */
@@ -85,10 +85,10 @@ function* describeClusterTest(view: ClusterTestView): Generator<string> {
         : 'Another install test is running on the cluster. This test starts when that test ends.'
       return
     case 'planned':
-      yield `⏳ ${formatClusterTestHeading(view.trial)}`
+      yield `⏳ ${formatPlannedTestHeading(view.trial)}`
       return
     case 'running':
-      yield `🔄 ${formatClusterTestHeading(view.trial)}\n\nStatus: ${escapeMarkdown(view.says)}`
+      yield `🔄 ${formatPlannedTestHeading(view.trial)}\n\nStatus: ${escapeMarkdown(view.says)}`
       return
     case 'not-tried':
       yield `➖ ${escapeMarkdown(view.what)} was not tested: ${escapeMarkdown(view.why)}`
@@ -108,15 +108,9 @@ const networkPolicyNote =
   'Network access was limited to the Kubernetes API, cluster DNS, other pods in the test, and allowlisted destinations.'
 
 function* describeClusterTestReport(report: ClusterTestReport): Generator<string> {
-  const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
+  const { outcome, cluster, mode, namespace, started, ended } = report
   const mark = { installs: '✅', 'does not install': '❌', 'could not be found out': '❔' }[outcome.verdict]
-  const testTitle = formatClusterTestHeading({
-    target,
-    package: its,
-    channel,
-    steps: steps.map((root) => ({ root })),
-  })
-  yield `${mark} ${testTitle}: **${labelByClusterTestVerdict[outcome.verdict]}**`
+  yield `${mark} ${formatClusterTestHeading(report)}: **${labelByClusterTestVerdict[outcome.verdict]}**`
   if ('code' in outcome) {
     const isOurs = ['environment', 'infra'].includes(clusterTestFailureClassByCode[outcome.code])
     yield `${toCodeSpan(outcome.code)}: ${escapeMarkdown(outcome.says, 1500)}${isOurs ? '\n\nThis failure is unrelated to the change. To retry, a maintainer can comment `/test-install`.' : ''}`
@@ -142,19 +136,11 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     ].join('\n')
 }
 
-function formatClusterTestHeading({
-  package: its,
-  channel,
-  target,
-  steps,
-}: Pick<PlannedClusterTest, 'package' | 'channel' | 'target'> & {
-  readonly steps: readonly { readonly root: string }[]
-}): string {
-  const [first, ...others] = steps.map(({ root }) => toCodeSpan(root))
-  const subject =
-    others.length === 0 ? `install of ${first ?? ''}` : `upgrade ${[first, ...others].join(' → ')}`
-  return `Package ${toCodeSpan(its)}, channel ${toCodeSpan(channel)}, ${target}: ${subject}`
-}
+const formatClusterTestHeading = (test: ClusterTestSubject): string =>
+  `Package ${formatClusterTestTitle(test, toCodeSpan)}`
+
+const formatPlannedTestHeading = ({ steps, ...test }: PlannedClusterTest): string =>
+  formatClusterTestHeading({ ...test, steps: steps.map(({ root }) => root) })
 
 /** `0:42`. */
 export function formatElapsedTime(from: number, to: number): string {
@@ -162,16 +148,16 @@ export function formatElapsedTime(from: number, to: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** Renders install tests on a cluster as plain text and makes every line printable. */
-export function formatClusterTestTitle({
-  package: its,
-  channel,
-  target,
-  steps,
-}: Pick<ClusterTestReport, 'package' | 'channel' | 'target' | 'steps'>): string {
-  const [first = '', ...others] = steps
-  const subject = others.length === 0 ? `install of ${first}` : `upgrade ${[first, ...others].join(' → ')}`
-  return `${its}, channel ${channel}, ${target}: ${subject}`
+type ClusterTestSubject = Pick<ClusterTestReport, 'package' | 'channel' | 'target' | 'steps'>
+
+/** Plain text, unless `format` converts the untrusted names. */
+export function formatClusterTestTitle(
+  { package: its, channel, target, steps }: ClusterTestSubject,
+  format = (name: string): string => name,
+): string {
+  const shown = steps.map((root) => format(root))
+  const subject = shown.length > 1 ? `upgrade ${shown.join(' → ')}` : `install of ${shown.join('')}`
+  return `${format(its)}, channel ${format(channel)}, ${target}: ${subject}`
 }
 
 function formatClusterTestOutcome(outcome: ClusterTestOutcome): string {

@@ -102,10 +102,7 @@ function describePackage(
   if (change.kind === 'added') {
     const segments: DescriptionLineSegment[] = [formatCountWithNoun(change.bundles.added.length, 'bundle')]
     if (change.channels.added.length > 0)
-      segments.push(
-        change.channels.added.length === 1 ? ', channel ' : ', channels ',
-        ...formatUntrustedNames(change.channels.added),
-      )
+      segments.push(', ', ...formatNounWithNames('channel', change.channels.added))
     const blob = result?.packages[0]
     if (blob && blob.defaultChannel !== '') segments.push('; default channel ', { name: blob.defaultChannel })
     return { heading: [' is new'], lines: [{ depth: 1, words: segments }] }
@@ -163,8 +160,7 @@ function describeAddedBundles(change: PackageChange, result: PackageBlobs | unde
     }
     if (groups.size === 0) return [label(name), ' added, but not to any channel']
     const parts = [...groups.values()].map(({ edges, channels }) => [
-      channels.length === 1 ? 'channel ' : 'channels ',
-      ...formatUntrustedNames(channels),
+      ...formatNounWithNames('channel', channels),
       ...edges,
     ])
     return [label(name), ' added to ', ...parts.flatMap((part, at) => (at === 0 ? part : ['; to ', ...part]))]
@@ -189,17 +185,9 @@ function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler)
 
 function describeChannels({ channels, bundles }: PackageChange, label: BundleLabeler) {
   const lines: DescriptionLineSegment[][] = []
-  if (channels.added.length > 0)
-    lines.push([
-      channels.added.length === 1 ? 'new channel ' : 'new channels ',
-      ...formatUntrustedNames(channels.added),
-    ])
+  if (channels.added.length > 0) lines.push(formatNounWithNames('new channel', channels.added))
   if (channels.removed.length > 0)
-    lines.push([
-      channels.removed.length === 1 ? 'channel ' : 'channels ',
-      ...formatUntrustedNames(channels.removed),
-      ' removed',
-    ])
+    lines.push([...formatNounWithNames('channel', channels.removed), ' removed'])
   const isNew = new Set(bundles.added.map(({ name }) => name))
   const isGone = new Set(bundles.removed.map(({ name }) => name))
   for (const { name, head, entries } of channels.changed) {
@@ -284,11 +272,7 @@ function describeTouchedFiles(paths: readonly TouchedPath[]): DescriptionLine[] 
   const of = (kind: TouchedPath['role']['kind']) =>
     paths.filter(({ role }) => role.kind === kind).map(({ path }) => path)
   const owners = of('owners')
-  if (owners.length > 0)
-    lines.push({
-      depth: 0,
-      words: [owners.length === 1 ? 'owner file ' : 'owner files ', ...formatUntrustedNames(owners)],
-    })
+  if (owners.length > 0) lines.push({ depth: 0, words: formatNounWithNames('owner file', owners) })
   const infrastructure = of('infrastructure')
   if (infrastructure.length > 0)
     lines.push({
@@ -299,6 +283,10 @@ function describeTouchedFiles(paths: readonly TouchedPath[]): DescriptionLine[] 
       ],
     })
   return lines
+}
+
+function formatNounWithNames(noun: string, names: readonly string[]): DescriptionLineSegment[] {
+  return [names.length === 1 ? `${noun} ` : `${noun}s `, ...formatUntrustedNames(names)]
 }
 
 function formatUntrustedNames(values: readonly string[], limit = maxDisplayedNamesPerList) {

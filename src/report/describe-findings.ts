@@ -1,6 +1,7 @@
 // Renders findings in Markdown: boxes for errors, a table for the rest, and a list for check runs. Locations are links.
 // Escapes untrusted text.
 import { compareFindings, type Finding, type Severity, formatFixAsDiff } from '@catalog-bot/findings/finding'
+import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { overridableRuleIds } from '../checks/all-rules.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import {
@@ -123,7 +124,7 @@ export function renderWarningsTable(
   options: FindingLinkOptions,
 ): string {
   const title = findings.every(({ severity }) => severity === 'warning')
-    ? `${findings.length} ${findings.length === 1 ? 'warning' : 'warnings'}`
+    ? formatCountWithNoun(findings.length, 'warning')
     : `Warnings and notes (${findings.length})`
   return renderFindingsTable(title, findings, commits, options)
 }
@@ -131,16 +132,12 @@ export function renderWarningsTable(
 /** Errors that the pull request did not cause. */
 export function renderBaseBranchErrorsTable(
   findings: readonly Finding[],
-  commits: HeadAndBaseCommits & Pick<PullVerdict, 'baseRef'>,
+  commits: HeadAndBaseCommits,
   options: FindingLinkOptions,
 ): string {
-  const count = findings.length === 1 ? '1 error' : `${findings.length} errors`
-  return renderFindingsTable(
-    `${count} already on ${escapeMarkdown(commits.baseRef)}`,
-    findings,
-    commits,
-    options,
-  )
+  const count = formatCountWithNoun(findings.length, 'error')
+  const title = `${count} already on ${escapeMarkdown(commits.baseRef)}`
+  return renderFindingsTable(title, findings, commits, options)
 }
 
 function renderFindingsTable(
@@ -189,7 +186,10 @@ export function describeFinding(finding: Finding, commits: HeadAndBaseCommits, o
   return `- ${location ? `${location.link} ` : ''}**${escapeSentenceWithCodeSpans(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
-function formatRuleLink({ rule }: Finding, { rulesUrl }: FindingLinkOptions): string {
+export function formatRuleLink(
+  { rule }: Pick<Finding, 'rule'>,
+  { rulesUrl }: Pick<FindingLinkOptions, 'rulesUrl'>,
+): string {
   return rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
 }
 
@@ -278,10 +278,10 @@ export function countFindings(findings: readonly Finding[]): {
 
 /** `2 errors, 1 warning`. */
 export function formatFindingCounts(errors: number, warnings: number): string {
-  const parts = []
-  if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
-  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
-  return parts.join(', ')
+  return [
+    ...(errors > 0 ? [formatCountWithNoun(errors, 'error')] : []),
+    ...(warnings > 0 ? [formatCountWithNoun(warnings, 'warning')] : []),
+  ].join(', ')
 }
 
 // Formats each check as one line of plain text. The page escapes it.
@@ -297,7 +297,7 @@ function formatCheckOutcome({ findings, unanswered, waiting, isOptional, summary
   if (unanswered.length > 0)
     return isOptional
       ? 'inconclusive, not required to merge'
-      : `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'response' : 'responses'}`
+      : `waiting for ${formatCountWithNoun(unanswered.length, 'response')}`
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return 'waiting for approval'
   const passed = warnings > 0 ? `passed with ${formatFindingCounts(0, warnings)}` : 'passed'
   return summary === '' ? passed : `${passed} (${summary})`

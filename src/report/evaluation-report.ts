@@ -8,10 +8,7 @@ import type { PullRequestChange } from '../pull-request/change.ts'
 import { placeholderRegistryPrefix, type PostReleaseCatalog } from '../checks/bundles/post-release-catalog.ts'
 import { describePullRequestChangeAsLines, type DescriptionLine } from './describe-change.ts'
 
-/**
- * Describes changes that were merged while a pull request was open and that cause its conflict. Uses only recorded
- * facts.
- */
+/** A change that was merged while a pull request was open and causes its conflict. Uses only recorded facts. */
 export interface ChannelHeadConflict {
   readonly commit: CommitSha
   /** `replaces` is '' if the entry replaces nothing. */
@@ -32,9 +29,7 @@ export interface BrokenBaseBranchFile {
   readonly commit?: CommitSha
 }
 
-/**
- * The content of a report in addition to the verdict. Computed in the evaluation process, and stored with the verdict.
- */
+/** The content of a report beside the verdict. Computed in the evaluation process, and stored with the verdict. */
 export interface EvaluationReport {
   /** One sentence of Markdown. */
   readonly summary?: string | undefined

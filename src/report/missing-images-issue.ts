@@ -7,6 +7,7 @@ import {
 } from '../checks/images/missing-images.ts'
 import { formatIsoTime, formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
+import { formatRuleLink } from './describe-findings.ts'
 import { formatMention } from './next-steps.ts'
 
 /** The hidden first line that identifies the issue among the issues of the same App (docs/dev/threats.md#t56). */
@@ -183,11 +184,7 @@ const adviceByMissingImageKind: Readonly<Record<ImageScanFailureKind, string>> =
     'use the new digest in a new version, or remove the tag from the reference. Clusters pull by digest',
 }
 
-function formatMissingImageAdvice(
-  kind: ImageScanFailureKind,
-  { rulesUrl }: MissingImagesIssueOptions,
-): string {
-  const rule = ruleIdByImageScanFailureKind[kind]
-  const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
+function formatMissingImageAdvice(kind: ImageScanFailureKind, options: MissingImagesIssueOptions): string {
+  const page = formatRuleLink({ rule: ruleIdByImageScanFailureKind[kind] }, options)
   return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
 }

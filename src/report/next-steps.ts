@@ -257,71 +257,55 @@ function formatPeopleList(people: readonly string[], limit = maxMentionedPeople)
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }
 
+interface StepWithoutAssignee extends Omit<NextStep, 'what'> {
+  /** Follows the reason. */
+  readonly hint?: string
+}
+
 /** Steps that do not wait for specific users. */
-const stepWithoutAssigneeByReasonCode: Partial<
-  Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>
-> = {
-  closed: ({ text }) => ({
-    headline: '⏳ Closed',
-    who: noActionNeededLabel,
-    what: formatEscapedSentence(text),
-  }),
-  label: ({ text }) => ({
+const stepWithoutAssigneeByReasonCode: Partial<Record<VerdictReasonCode, StepWithoutAssignee>> = {
+  closed: { headline: '⏳ Closed', who: noActionNeededLabel },
+  label: {
     headline: '⏳ Blocked by a label',
     who: 'the person who added the label',
-    what: `${formatEscapedSentence(text)} Remove the label to allow merging.`,
-  }),
-  held: ({ text, who = [] }) => ({
-    headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${escapeMarkdown(name)}**`).join(', ')}` : ''}`,
-    who: who.length > 0 ? who.map(formatMention).join(', ') : 'the person who put it on hold',
-    what: `${formatEscapedSentence(text)} Comment ${toCodeSpan('/unhold')} to allow merging.`,
-  }),
-  'removed-from-queue': ({ text }) => ({
+    hint: 'Remove the label to allow merging.',
+  },
+  held: {
+    headline: '⏳ On hold',
+    who: 'the person who put it on hold',
+    hint: `Comment ${toCodeSpan('/unhold')} to allow merging.`,
+  },
+  'removed-from-queue': {
     headline: '⏳ Removed from the merge queue',
     who: 'an owner or a maintainer',
-    what: `${formatEscapedSentence(text)} To add it to the queue again, comment ${toCodeSpan('/merge')} or push a new commit.`,
-  }),
-  stacked: ({ text }) => ({
-    headline: '⏳ Waiting for another pull request',
-    who: noActionNeededLabel,
-    what: formatEscapedSentence(text),
-  }),
-  stopped: ({ text }) => ({
-    headline: '⏳ Merging is frozen',
-    who: 'a maintainer',
-    what: formatEscapedSentence(text),
-  }),
-  refused: ({ text }) => ({
-    headline: '⏳ GitHub rejected the merge',
-    who: 'a maintainer',
-    what: formatEscapedSentence(text),
-  }),
-  'merge-disabled': ({ text }) => ({
+    hint: `To add it to the queue again, comment ${toCodeSpan('/merge')} or push a new commit.`,
+  },
+  stacked: { headline: '⏳ Waiting for another pull request', who: noActionNeededLabel },
+  stopped: { headline: '⏳ Merging is frozen', who: 'a maintainer' },
+  refused: { headline: '⏳ GitHub rejected the merge', who: 'a maintainer' },
+  'merge-disabled': {
     headline: `⏳ Ready to merge: waiting for ${toCodeSpan('/merge')}`,
     who: 'an owner or a maintainer',
-    what: `${formatEscapedSentence(text)} To merge this pull request, comment ${toCodeSpan('/merge')}.`,
-  }),
-  'author-unknown': ({ text }) => ({
+    hint: `To merge this pull request, comment ${toCodeSpan('/merge')}.`,
+  },
+  'author-unknown': {
     headline: '⏳ Waiting for a maintainer',
     who: 'a maintainer',
-    what: `${formatEscapedSentence(text)} catalog-bot does not merge pull requests from deleted accounts.`,
-  }),
-  'required-check': ({ text }) => ({
-    headline: '⏳ Waiting for another check',
-    who: noActionNeededLabel,
-    what: formatEscapedSentence(text),
-  }),
-  'snapshot-stale': ({ text }) => ({
-    headline: '🔄 Checking again',
-    who: botName,
-    what: formatEscapedSentence(text),
-  }),
+    hint: 'catalog-bot does not merge pull requests from deleted accounts.',
+  },
+  'required-check': { headline: '⏳ Waiting for another check', who: noActionNeededLabel },
+  'snapshot-stale': { headline: '🔄 Checking again', who: botName },
 }
 
 function getStepsWithoutAssignee({ reasons }: PullVerdict): readonly NextStep[] {
-  return reasons.flatMap((reason) => {
-    const step = stepWithoutAssigneeByReasonCode[reason.code]?.(reason)
-    return step === undefined ? [] : [step]
+  return reasons.flatMap(({ code, text, who: holders = [] }) => {
+    const step = stepWithoutAssigneeByReasonCode[code]
+    if (step === undefined) return []
+    const { headline, who, hint } = step
+    const what = [formatEscapedSentence(text), ...(hint === undefined ? [] : [hint])].join(' ')
+    if (code !== 'held' || holders.length === 0) return [{ headline, who, what }]
+    const named = holders.map((name) => `**${escapeMarkdown(name)}**`).join(', ')
+    return [{ headline: `${headline} by ${named}`, who: holders.map(formatMention).join(', '), what }]
   })
 }
 

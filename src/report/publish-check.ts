@@ -1,7 +1,7 @@
 // A catalog image's publication as a check run, comment lines, and the description of a deployment.
 import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import { toCodeSpan, toTableCodeSpan, toSingleLineText, escapeMarkdown, truncateText } from './escape.ts'
-import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+import { createReportedCheck, type ReportedCheck } from './report-options.ts'
 import { configPath } from '../config/config-path.ts'
 
 export type CatalogRebuildState =
@@ -63,8 +63,6 @@ export type PublicationView =
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
-const publishCheckName = `${checkNamePrefix}publish`
-
 /** `notes`: trusted sentences for maintainers. */
 export function renderPublishCheck(
   views: readonly PublishedImageView[],
@@ -72,32 +70,20 @@ export function renderPublishCheck(
 ): ReportedCheck {
   const states = views.map(({ state }) => state)
   const summary = truncateText([...views.map(describePublishedImage), ...notes].join('\n\n'))
-  const base = { name: publishCheckName, annotations: [], summary }
+  const report = (state: Parameters<typeof createReportedCheck>[1], title: string) =>
+    createReportedCheck('publish', state, title, summary)
   const broken = states.filter((state) => isPermanentPublicationFailure(state)).length
   if (broken > 0)
-    return {
-      ...base,
-      status: 'completed',
-      conclusion: 'failure',
-      title: broken === 1 ? 'An image was not published' : `${broken} images were not published`,
-    }
-  const failing = states.some(({ kind }) => kind === 'failed')
-  if (failing)
-    return {
-      ...base,
-      status: 'in_progress',
-      title: 'Waiting for a registry; catalog-bot retries automatically',
-    }
-  if (states.some(({ kind }) => kind === 'building'))
-    return { ...base, status: 'in_progress', title: 'Publishing' }
+    return report(
+      'failure',
+      broken === 1 ? 'An image was not published' : `${broken} images were not published`,
+    )
+  if (states.some(({ kind }) => kind === 'failed'))
+    return report('in_progress', 'Waiting for a registry; catalog-bot retries automatically')
+  if (states.some(({ kind }) => kind === 'building')) return report('in_progress', 'Publishing')
   if (states.length > 0 && states.every(({ kind }) => kind === 'superseded'))
-    return {
-      ...base,
-      status: 'completed',
-      conclusion: 'neutral',
-      title: 'Included in the images of a newer commit',
-    }
-  return { ...base, status: 'completed', conclusion: 'success', title: formatPublishCheckTitle(states) }
+    return report('neutral', 'Included in the images of a newer commit')
+  return report('success', formatPublishCheckTitle(states))
 }
 
 function formatPublishCheckTitle(states: readonly PublicationView[]): string {
@@ -221,18 +207,13 @@ function formatByteSize(bytes: number): string {
 export function renderPreviewCheck(previews: readonly PreviewImageView[]): ReportedCheck {
   const failed = previews.some(({ state }) => state.kind === 'failed')
   const areAllRemoved = previews.every(({ state }) => state.kind === 'removed')
-  return {
-    name: `${checkNamePrefix}preview`,
-    status: 'completed',
-    conclusion: 'neutral',
-    title: failed
-      ? 'catalog-bot could not publish a preview image'
-      : areAllRemoved
-        ? 'Preview images removed'
-        : `${previews.length} preview ${previews.length === 1 ? 'image' : 'images'}`,
-    summary: truncateText(previews.map(describePreviewImage).join('\n\n')),
-    annotations: [],
-  }
+  const title = failed
+    ? 'catalog-bot could not publish a preview image'
+    : areAllRemoved
+      ? 'Preview images removed'
+      : formatCountWithNoun(previews.length, 'preview image')
+  const summary = truncateText(previews.map(describePreviewImage).join('\n\n'))
+  return createReportedCheck('preview', 'neutral', title, summary)
 }
 
 function describePreviewImage({ root, image, tag, state }: PreviewImageView): string {
@@ -251,53 +232,48 @@ export function renderCatalogRebuildCheck(
   catalogs: readonly string[],
   state: CatalogRebuildState,
 ): ReportedCheck {
-  const base = { name: `${checkNamePrefix}rebuild`, annotations: [] }
   const catalogsLine = `Changed catalogs: ${catalogs.map((root) => toCodeSpan(root === '' ? '.' : root)).join(', ')}.`
   const link =
     'url' in state && state.url !== undefined && /^https?:\/\/[^\s()<>]+$/.test(state.url)
       ? ` [Run](${state.url}).`
       : ''
-  const completed = (
-    conclusion: NonNullable<ReportedCheck['conclusion']>,
-    title: string,
-    more: string,
-  ): ReportedCheck => ({ ...base, status: 'completed', conclusion, title, summary: `${catalogsLine}${more}` })
+  const report = (state: Parameters<typeof createReportedCheck>[1], title: string, more = '') =>
+    createReportedCheck('rebuild', state, title, `${catalogsLine}${more}`)
   switch (state.kind) {
     case 'announced':
-      return { ...base, status: 'queued', title: 'Rebuild requested', summary: catalogsLine }
+      return report('queued', 'Rebuild requested')
     case 'running':
-      return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${catalogsLine}${link}` }
+      return report('in_progress', 'Rebuilding', link)
     case 'superseded':
-      return completed(
+      return report(
         'neutral',
         'Included in the rebuild of a newer commit',
         ` The rebuild of ${toCodeSpan(state.by.slice(0, 12))} includes these catalogs.`,
       )
     case 'succeeded':
-      return completed('success', 'Rebuilt', link)
+      return report('success', 'Rebuilt', link)
     case 'failed':
-      return completed('failure', 'The rebuild failed', link)
+      return report('failure', 'The rebuild failed', link)
     case 'no-outcome':
-      return completed(
+      return report(
         'neutral',
         'Rebuild requested; result unknown',
         ' GitHub does not show a workflow run for this commit. Check that the App has the "Actions: read" permission, and that the workflow runs on this commit.',
       )
     case 'received':
-      return completed(
+      return report(
         'neutral',
         'Rebuild requested; result unknown',
         ' The webhook accepted the request but does not report the result of the build.',
       )
     case 'retrying':
-      return {
-        ...base,
-        status: 'in_progress',
-        title: 'The webhook does not respond; catalog-bot retries automatically',
-        summary: `${catalogsLine} ${escapeMarkdown(state.why)}.`,
-      }
+      return report(
+        'in_progress',
+        'The webhook does not respond; catalog-bot retries automatically',
+        ` ${escapeMarkdown(state.why)}.`,
+      )
     case 'not-dispatched':
-      return completed(
+      return report(
         'failure',
         'catalog-bot could not request the rebuild',
         ` ${escapeMarkdown(state.why)}. Check ${toCodeSpan('rebuild')} in ${toCodeSpan(configPath)} and the App's permissions (Contents: write, and Actions: write for ${toCodeSpan('rebuild.workflow')}).`,

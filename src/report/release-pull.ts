@@ -2,7 +2,7 @@
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { formatDescriptionLinesAsMarkdown, type DescriptionLine } from './describe-change.ts'
 import { toCodeSpan, toCommitTitle, toSingleLineText, escapeMarkdown, renderMermaidBlock } from './escape.ts'
-import { checkNamePrefix, type ReportedCheck } from './report-options.ts'
+import { createReportedCheck, type ReportedCheck } from './report-options.ts'
 
 export interface MergedBundleDirectory {
   readonly directory: string
@@ -104,12 +104,5 @@ export function renderReleaseProblem(
 
 /** For a commit without a pull request, so that the user who pushed the commit sees the result. */
 export function renderReleaseCheck({ title, text }: RenderedReleaseProblem): ReportedCheck {
-  return {
-    name: `${checkNamePrefix}release`,
-    status: 'completed',
-    conclusion: 'neutral',
-    title,
-    summary: text,
-    annotations: [],
-  }
+  return createReportedCheck('release', 'neutral', title, text)
 }

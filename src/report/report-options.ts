@@ -54,6 +54,21 @@ export interface ReportedCheck {
   readonly detailsUrl?: string
 }
 
+/** `state`: the conclusion of a completed check, or the status of another one. */
+export function createReportedCheck(
+  id: string,
+  state: NonNullable<ReportedCheck['conclusion']> | 'queued' | 'in_progress',
+  title: string,
+  summary: string,
+  annotations: ReportedCheck['annotations'] = [],
+): ReportedCheck {
+  const status =
+    state === 'queued' || state === 'in_progress'
+      ? { status: state }
+      : { status: 'completed' as const, conclusion: state }
+  return { name: `${checkNamePrefix}${id}`, ...status, title, summary, annotations }
+}
+
 export interface FindingLinkOptions {
   /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
   readonly rulesUrl?: string | undefined
@@ -100,14 +115,11 @@ export function toPrefixedCheckNames(ids: readonly CheckId[]): readonly string[]
   return ids.map((id) => `${checkNamePrefix}${id}`)
 }
 
-/**
- * Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks
- * the line.
- */
 export function toFindingIdentityKey({ rule, at, what }: Finding): string {
   return JSON.stringify([rule, at?.file, at?.line, at?.column, what])
 }
 
+/** Maps lines of the merge result, which GitHub never shows, to lines of the head, or of the base if the head lacks one. */
 export function createTracedLineLookup(
   lines: readonly TracedFindingLine[] | undefined,
 ): (file: string, line: number) => TracedFindingLine | undefined {

@@ -114,10 +114,6 @@ export function renderUnmanagedBranchReport(branch: string, checks: readonly str
   }
 }
 
-/**
- * Reports for pull requests that catalog-bot no longer evaluates: those for other branches, and those merged by
- * others.
- */
 export function renderExternalMergeComment({
   commit,
   mergedBy,

@@ -4,9 +4,9 @@ import { resolve } from 'node:path'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { openGitMirror, type GitMirror } from '../adapters/git/mirror.ts'
 import { createCommentCache, createRepositoryCache } from '../adapters/github/github-cache.ts'
-import { createGitHubForge } from '../adapters/github/forge.ts'
+import { GitHubForge } from '../adapters/github/forge.ts'
 import type { GitHubApp } from '../adapters/github/github-app.ts'
-import { createMergeApi } from '../adapters/github/merge-api.ts'
+import { GitHubMergeApi } from '../adapters/github/merge-api.ts'
 import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
 import { createCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { createRegistryLookupService } from '../catalogs/registries.ts'
@@ -153,11 +153,15 @@ export function createRepositoryContextFactory(
         app,
         installation: job.installation,
         forge: traceMethodCalls(
-          createGitHubForge(octokit, job.repository, acting),
+          new GitHubForge(octokit, job.repository, acting),
           spanNameByForgeMethod,
           tracing,
         ),
-        merging: traceMethodCalls(createMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
+        merging: traceMethodCalls(
+          new GitHubMergeApi(octokit, job.repository),
+          spanNameByMergeMethod,
+          tracing,
+        ),
         repository: traceMethodCalls(
           await mirrors.open(job.installation, job.repository),
           spanNameByGitMethod,

@@ -300,9 +300,7 @@ export function parsePassingCommitStatus(event: string, payload: unknown): Passi
   return isGreen && head !== undefined ? { ...it, commit: toCommitSha(head), context } : undefined
 }
 
-/**
- * Ignores the App's own comment events, which would requeue each pull request. Other users' edits of its comment count.
- */
+/** Ignores the App's own comment events, which would requeue each pull request. Others' edits of its comment count. */
 function isBotCommentEvent(
   { action, comment, sender }: z.infer<typeof issueCommentSchema>,
   appId: number | undefined,

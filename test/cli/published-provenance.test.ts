@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toReferrersTag } from '../../src/adapters/image/attach-manifest.ts'
 import { parseVerifyingKeyPem, type VerifyingKey } from '../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../src/adapters/image/provenance/verify-image.ts'
-import { createRegistryClient } from '../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
@@ -44,7 +44,7 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
     writeFileSync(path('cosign.pub'), pem)
     verifying = parseVerifyingKeyPem(pem)
     server = await startRealRegistry()
-    registry = createRegistryClient({
+    registry = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(server.host),
     })

@@ -3,9 +3,9 @@ import pino from 'pino'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
 import { openGitMirror } from '../../src/adapters/git/mirror.ts'
-import { createGitHubForge } from '../../src/adapters/github/forge.ts'
+import { GitHubForge } from '../../src/adapters/github/forge.ts'
 import { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { createMergeApi } from '../../src/adapters/github/merge-api.ts'
+import { GitHubMergeApi } from '../../src/adapters/github/merge-api.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { ReadyEvaluations } from '../../src/evaluate/pull-evaluation.ts'
 import type { AppServices } from '../../src/jobs/job-context.ts'
@@ -56,8 +56,8 @@ export async function openRepositoryContext(
     installation,
     repository: mirror,
     mirror: directory,
-    forge: createGitHubForge(octokit, repository, app),
-    merging: createMergeApi(octokit, repository),
+    forge: new GitHubForge(octokit, repository, app),
+    merging: new GitHubMergeApi(octokit, repository),
   }
 }
 

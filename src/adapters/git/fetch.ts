@@ -2,6 +2,7 @@
 // Deletes refs that the server deleted.
 import { toCommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import { readCommit } from './commits.ts'
+import { formatBasicAuthorization } from '../../ports/proxy.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { runGit, type GitRunner } from './run-git.ts'
 import type { GitObjectReader } from './object-reader.ts'
@@ -366,17 +367,13 @@ export async function postToGitServer(
       'content-type': `application/x-git-${service}-request`,
       accept: `application/x-git-${service}-result`,
       'user-agent': 'catalog-bot',
-      ...(credential && { authorization: toBasicAuthHeader(credential.username, credential.password) }),
+      ...(credential && { authorization: formatBasicAuthorization(credential) }),
     },
     body,
   })
   if (response.status === 200) return readResponseBody(response, maxBytes)
   await response.body?.cancel()
   return response.status
-}
-
-function toBasicAuthHeader(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
 export const formatPktLine = (text: string): string =>

@@ -31,10 +31,7 @@ interface TreeListing {
   readonly bytes: number
 }
 
-/**
- * Over all mirrors of this process. So many paths take some 80 MB if listings share no entries, and usually a fifth of
- * that.
- */
+/** Over all mirrors of this process. Takes some 80 MB if listings share no entries, and usually a fifth of that. */
 const treeListingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
 const maxListingsToDiffAgainst = 4

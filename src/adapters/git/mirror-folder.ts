@@ -37,11 +37,11 @@ export class MirrorFolder {
     this.#connection = connection
   }
 
-  readonly local: GitRunner = (args, more) => this.#detectCorruption(this.#git(args, more))
+  readonly local: GitRunner = (args, more) => this.detect('corrupt', this.#git(args, more))
 
   readonly objects: GitObjectReader = {
-    read: (id, limit) => this.#detectCorruption(this.#reader.read(id, limit)),
-    tipOf: (ref) => this.#detectCorruption(this.#reader.tipOf(ref)),
+    read: (id, limit) => this.detect('corrupt', this.#reader.read(id, limit)),
+    tipOf: (ref) => this.detect('corrupt', this.#reader.tipOf(ref)),
   }
 
   markCorrupt(code: 'corrupt' | 'missing') {
@@ -50,21 +50,12 @@ export class MirrorFolder {
       this.#isDamaged = true
   }
 
-  async #detectCorruption<T>(work: Promise<T>): Promise<T> {
+  /** `missing` is for objects that must be here, such as a tree's entry or a commit's tree. */
+  async detect<T>(code: 'corrupt' | 'missing', work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
-      if (isGitError(error, 'corrupt')) this.markCorrupt('corrupt')
-      throw error
-    }
-  }
-
-  /** For objects that must be here, such as a tree's entry or a commit's tree. */
-  async detectMissing<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      if (isGitError(error, 'missing')) this.markCorrupt('missing')
+      if (isGitError(error, code)) this.markCorrupt(code)
       throw error
     }
   }
@@ -205,18 +196,17 @@ export async function readRef(objects: GitObjectReader, ref: string): Promise<Co
   return id === undefined ? undefined : toCommitSha(id)
 }
 
-/** Combines a mirror's packs if there are many, and removes what dead processes left behind. Returns true if it did. */
-async function repackMirrorIfNeeded(git: GitRunner, directory: string): Promise<boolean> {
+/** Combines a mirror's packs if there are many, and removes what dead processes left behind. */
+async function repackMirrorIfNeeded(git: GitRunner, directory: string): Promise<void> {
   const packs = (await listDirectoryEntryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length
   // One of the 256 folders is used to estimate all of them, like git's own estimate.
   const loose = (await listDirectoryEntryNames(join(directory, 'objects', '17'))).length * 256
-  if (packs < maxMirrorPackFiles && loose < maxMirrorLooseObjects) return false
+  if (packs < maxMirrorPackFiles && loose < maxMirrorLooseObjects) return
   await git(['pack-refs', '--all', '--prune'])
   if (loose < maxMirrorLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
   else await git(['gc', '--quiet', '--prune=2.weeks.ago'])
-  return true
 }
 
 /**

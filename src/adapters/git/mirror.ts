@@ -115,13 +115,13 @@ export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirro
     tip: async (branch) => readRef(objects, toMirrorBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, toMirrorPullRef(pull)),
     merge: async (base, head, message) =>
-      folder.detectMissing(mergeCommits(merging, toCommitSha(base), toCommitSha(head), message)),
+      folder.detect('missing', mergeCommits(merging, toCommitSha(base), toCommitSha(head), message)),
     ...createHistoryReader(local, objects),
-    diff: async (before, after) => folder.detectMissing(diff(toTreeSha(before), toTreeSha(after))),
-    list: async (tree, prefix = '') => folder.detectMissing(list(toTreeSha(tree), prefix)),
-    entry: async (tree, path) => folder.detectMissing(entry(toTreeSha(tree), path)),
+    diff: async (before, after) => folder.detect('missing', diff(toTreeSha(before), toTreeSha(after))),
+    list: async (tree, prefix = '') => folder.detect('missing', list(toTreeSha(tree), prefix)),
+    entry: async (tree, path) => folder.detect('missing', entry(toTreeSha(tree), path)),
     read: async (blob, limit = maxBlobBytes) => {
-      const { type, bytes } = await folder.detectMissing(objects.read(toBlobSha(blob), limit))
+      const { type, bytes } = await folder.detect('missing', objects.read(toBlobSha(blob), limit))
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },

@@ -17,10 +17,7 @@ import {
 import { runProcessViaLauncher } from './launcher.ts'
 import type { ProcessSpec } from './run-process.ts'
 
-/**
- * Settings of every call, as GIT_CONFIG_* variables so that git's children get them too. Older versions of git ignore
- * unknown ones.
- */
+/** Settings of every call, as GIT_CONFIG_* variables for git's children, too. Older versions ignore unknown ones. */
 const enforcedGitConfig: readonly (readonly [string, string])[] = [
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],

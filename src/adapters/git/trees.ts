@@ -74,12 +74,9 @@ export async function diffTrees(
     before,
     after,
   ]
-  const { stdout } = await replaceTooLargeErrorMessage(
-    // Each path has two records: the change and the name.
-    () => git(args, getGitTreeOutputLimits(2 * maxPaths)),
-    () => `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
-  )
-  return parseRawDiff(stdout)
+  // Each path has two records: the change and the name.
+  const message = `two trees differ in more than ${formatPathCount(maxPaths)} paths`
+  return parseRawDiff(await runGitWithinLimits(git, args, 2 * maxPaths, message))
 }
 
 /** Longer paths on average are deliberate, so a tree that exceeds this is too large anyway. */
@@ -90,16 +87,16 @@ export function getGitTreeOutputLimits(records: number) {
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
-async function replaceTooLargeErrorMessage<T>(
-  work: () => Promise<T>,
-  formatMessage: () => string,
-): Promise<T> {
+async function runGitWithinLimits(
+  git: GitRunner,
+  args: readonly string[],
+  records: number,
+  message: string,
+): Promise<Buffer> {
   try {
-    return await work()
+    return (await git(args, getGitTreeOutputLimits(records))).stdout
   } catch (error) {
-    throw isGitError(error, 'too-large')
-      ? new GitError('too-large', formatMessage(), { cause: error })
-      : error
+    throw isGitError(error, 'too-large') ? new GitError('too-large', message, { cause: error }) : error
   }
 }
 
@@ -117,14 +114,8 @@ export async function rejectTreeWithTooManyPaths(
   tree: TreeSha,
   maxPaths: number,
 ): Promise<void> {
-  await replaceTooLargeErrorMessage(
-    () =>
-      git(
-        ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
-        getGitTreeOutputLimits(maxPaths),
-      ),
-    () => formatTooManyPathsMessage(maxPaths),
-  )
+  const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree]
+  await runGitWithinLimits(git, args, maxPaths, formatTooManyPathsMessage(maxPaths))
 }
 
 /** Every file below a directory, sorted by path. */
@@ -142,11 +133,7 @@ export async function listDirectory(
 
 export async function readTreeListing(git: GitRunner, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
-  const { stdout } = await replaceTooLargeErrorMessage(
-    () => git(args, getGitTreeOutputLimits(maxPaths)),
-    () => formatTooManyPathsMessage(maxPaths),
-  )
-  return stdout
+  return runGitWithinLimits(git, args, maxPaths, formatTooManyPathsMessage(maxPaths))
 }
 
 /** The file, symlink or submodule at a path; undefined for nothing and for a directory. */

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { ForgeAction, CheckRunContent, BotCheckRun } from '../../ports/forge.ts'
+import type { RepositoryParams } from './bot-issues.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
@@ -10,7 +11,7 @@ export const maxAnnotationsPerRequest = 50
 
 export interface CheckRunApiClient {
   readonly octokit: Octokit
-  readonly target: { readonly owner: string; readonly repo: string }
+  readonly target: RepositoryParams
   readonly appId: number
 }
 
@@ -127,9 +128,7 @@ export const toBotCheckRun = ({
   ...(html_url !== null && { url: html_url }),
 })
 
-/**
- * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never rejects.
- */
+/** Creates runs by one request. Returns the addresses that GitHub confirms; other runs are uncertain. Never rejects. */
 async function createCheckRunsInOneRequest(
   { octokit }: CheckRunApiClient,
   repository: string,
@@ -191,7 +190,7 @@ export function splitIntoChunks<T>(items: readonly T[], size: number): T[][] {
  */
 export async function upsertGitHubDeployment(
   octokit: Octokit,
-  target: { readonly owner: string; readonly repo: string },
+  target: RepositoryParams,
   appId: number,
   { commit, environment, state, description, isTransient }: Extract<ForgeAction, { kind: 'put-deployment' }>,
 ): Promise<void> {
@@ -202,14 +201,15 @@ export async function upsertGitHubDeployment(
     per_page: 100,
   })
   const own = known.find(({ performed_via_github_app }) => performed_via_github_app?.id === appId)
-  const deployment =
-    own?.id ?? (await createGitHubDeployment(octokit, target, commit, environment, isTransient))
-  const statuses = own === undefined ? [] : await readNewestDeploymentStatus(octokit, target, deployment)
-  const [last] = statuses
-  if (last?.state === state && last.description === description) return
+  if (own !== undefined) {
+    const newest = { ...target, deployment_id: own.id, per_page: 1 }
+    const [last] = (await octokit.rest.repos.listDeploymentStatuses(newest)).data
+    if (last?.state === state && last.description === description) return
+  }
   await octokit.rest.repos.createDeploymentStatus({
     ...target,
-    deployment_id: deployment,
+    deployment_id:
+      own?.id ?? (await createGitHubDeployment(octokit, target, commit, environment, isTransient)),
     state,
     description,
     auto_inactive: true,
@@ -218,7 +218,7 @@ export async function upsertGitHubDeployment(
 
 async function createGitHubDeployment(
   octokit: Octokit,
-  target: { readonly owner: string; readonly repo: string },
+  target: RepositoryParams,
   commit: string,
   environment: string,
   isTransient: boolean,
@@ -237,17 +237,4 @@ async function createGitHubDeployment(
   // GitHub answers 202 with a message if it merged something first, although auto-merge is disabled.
   if (!('id' in data)) throw new Error('GitHub did not create a deployment')
   return data.id
-}
-
-async function readNewestDeploymentStatus(
-  octokit: Octokit,
-  target: { readonly owner: string; readonly repo: string },
-  deployment: number,
-) {
-  const { data } = await octokit.rest.repos.listDeploymentStatuses({
-    ...target,
-    deployment_id: deployment,
-    per_page: 1,
-  })
-  return data
 }

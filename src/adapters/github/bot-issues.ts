@@ -1,7 +1,7 @@
 // Finds and writes the App's issues. Issues by other authors never count as the App's, regardless of their text.
 import type { ForgeAction, BotIssue } from '../../ports/forge.ts'
 import type { CommentCache, RepositoryCache } from './github-cache.ts'
-import { toForgeError } from './forge-error.ts'
+import { catchNotFound } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 
 export interface RepositoryParams {
@@ -52,13 +52,9 @@ export async function findBotIssue(
     issue.repository_url.toLowerCase().endsWith(home)
 
   if (number !== undefined) {
-    try {
-      const { data } = await octokit.rest.issues.get({ ...target, issue_number: number })
-      if (isOwn(data)) return toBotIssue(data)
-    } catch (error) {
-      // Deleted. An older issue may exist.
-      if (toForgeError(error, `read issue ${number}`).code !== 'not-found') throw error
-    }
+    // If it was deleted, an older issue may exist.
+    const known = await catchNotFound(octokit.rest.issues.get({ ...target, issue_number: number }))
+    if (known && isOwn(known.data)) return toBotIssue(known.data)
   }
   const written = await octokit.paginate(octokit.rest.issues.listForRepo, {
     ...target,

@@ -98,6 +98,19 @@ export async function callGitHub<T>(doing: string, send: () => Promise<T>): Prom
   }
 }
 
+/** Calls `onRejected` if GitHub rejects the work for good. Rejects with all other errors. */
+export async function catchRejection(
+  work: Promise<unknown>,
+  onRejected: (error: ForgeError) => unknown,
+): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    await onRejected(error)
+  }
+}
+
 /** Undefined instead of GitHub's answer that something does not exist. */
 export async function catchNotFound<T>(sending: Promise<T>): Promise<T | undefined> {
   try {

@@ -7,7 +7,7 @@ import {
   type RepositoryRoleLookupResult,
 } from '../../checks/lookups.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
-import { catchNotFound, toForgeError } from './forge-error.ts'
+import { callGitHub, catchNotFound, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toGitHubAccountOrNull } from './read-comments.ts'
 
@@ -165,13 +165,9 @@ export async function readRepositoryFile(
   path: string,
   ref: string,
 ): Promise<Uint8Array | undefined> {
-  try {
-    const { data } = await octokit.rest.repos.getContent({ owner, repo: name, path, ref })
-    if (Array.isArray(data) || data.type !== 'file') return undefined
-    return Buffer.from(data.content, 'base64')
-  } catch (error) {
-    const failure = toForgeError(error, `read ${path} of ${owner}/${name}`)
-    if (failure.code === 'not-found') return undefined
-    throw failure
-  }
+  const data = await callGitHub(`read ${path} of ${owner}/${name}`, async () => {
+    return (await catchNotFound(octokit.rest.repos.getContent({ owner, repo: name, path, ref })))?.data
+  })
+  if (data === undefined || Array.isArray(data) || data.type !== 'file') return undefined
+  return Buffer.from(data.content, 'base64')
 }

@@ -20,7 +20,12 @@ import type {
 import { resolveForgeLookup } from './forge-lookup.ts'
 import { callGitHub, ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findBotIssue, performIssueAction, type BotGitHubAppContext } from './bot-issues.ts'
+import {
+  findBotIssue,
+  performIssueAction,
+  type BotGitHubAppContext,
+  type RepositoryParams,
+} from './bot-issues.ts'
 import { upsertBotComment, upsertReviewSuggestions } from './put-comment.ts'
 import {
   maxAnnotationsPerRequest,
@@ -85,15 +90,7 @@ const unconfirmedCommentRecheckSeconds = 10
 const isTemporaryFailure = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
-export function createGitHubForge(
-  octokit: Octokit,
-  repository: RepositoryName,
-  acting: BotGitHubAppContext,
-): Forge {
-  return new GitHubForge(octokit, repository, acting)
-}
-
-class GitHubForge implements Forge {
+export class GitHubForge implements Forge {
   readonly #octokit: Octokit
   readonly repository: RepositoryName
   readonly #acting: BotGitHubAppContext
@@ -294,10 +291,34 @@ class GitHubForge implements Forge {
       case 'put-comment':
         return upsertBotComment(this.#commentReader, action)
       case 'request-reviews':
+        await this.#octokit.rest.pulls.requestReviewers({
+          ...this.#target,
+          pull_number: action.pull,
+          reviewers: [...action.users],
+          team_reviewers: [...action.teams],
+        })
+        return {}
       case 'react':
+        await this.#octokit.rest.reactions.createForIssueComment({
+          ...this.#target,
+          comment_id: action.comment,
+          content: action.reaction,
+        })
+        return {}
       case 'dispatch-workflow':
+        await this.#octokit.rest.actions.createWorkflowDispatch({
+          ...this.#target,
+          workflow_id: action.workflow,
+          ref: action.ref,
+          inputs: { ...action.inputs },
+        })
+        return {}
       case 'dispatch-event':
-        await this.#performInOneRequest(action)
+        await this.#octokit.rest.repos.createDispatchEvent({
+          ...this.#target,
+          event_type: action.event,
+          client_payload: { ...action.payload },
+        })
         return {}
       case 'put-deployment':
         await upsertGitHubDeployment(this.#octokit, this.#target, this.#appId, action)
@@ -316,53 +337,12 @@ class GitHubForge implements Forge {
         return performIssueAction(this.#octokit, this.#target, this.#appId, action)
     }
   }
-
-  #performInOneRequest(
-    action: Extract<
-      ForgeAction,
-      { kind: 'request-reviews' | 'react' | 'dispatch-workflow' | 'dispatch-event' }
-    >,
-  ): Promise<unknown> {
-    switch (action.kind) {
-      case 'request-reviews':
-        return this.#octokit.rest.pulls.requestReviewers({
-          ...this.#target,
-          pull_number: action.pull,
-          reviewers: [...action.users],
-          team_reviewers: [...action.teams],
-        })
-      case 'react':
-        return this.#octokit.rest.reactions.createForIssueComment({
-          ...this.#target,
-          comment_id: action.comment,
-          content: action.reaction,
-        })
-      case 'dispatch-workflow':
-        return this.#octokit.rest.actions.createWorkflowDispatch({
-          ...this.#target,
-          workflow_id: action.workflow,
-          ref: action.ref,
-          inputs: { ...action.inputs },
-        })
-      case 'dispatch-event':
-        return this.#octokit.rest.repos.createDispatchEvent({
-          ...this.#target,
-          event_type: action.event,
-          client_payload: { ...action.payload },
-        })
-    }
-  }
 }
 
 /** The newest status of each context, at most a thousand. Rejects with Octokit's errors. */
 async function readCommitStatuses(
   octokit: Octokit,
-  target: {
-    readonly owner: string
-    readonly repo: string
-    readonly ref: CommitSha
-    readonly per_page: number
-  },
+  target: RepositoryParams & { readonly ref: CommitSha; readonly per_page: number },
 ): Promise<readonly string[]> {
   const states: string[] = []
   try {

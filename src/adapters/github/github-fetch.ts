@@ -2,7 +2,7 @@
 // proxy's own credential.
 import { ProxyAgent, fetch as fetchWith } from 'undici'
 import type { Octokit } from '@octokit/rest'
-import { findProxyForUrl, type ProxyServer } from '../../ports/proxy.ts'
+import { findProxyForUrl, formatBasicAuthorization, type ProxyServer } from '../../ports/proxy.ts'
 
 /** https://docs.github.com/rest/about-the-rest-api/api-versions */
 export const githubApiVersion = '2022-11-28'
@@ -62,8 +62,7 @@ export async function fetchFromGitHub(input: string | URL | Request, init?: Requ
 }
 
 function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
-  const token =
-    credential && `Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString('base64')}`
+  const token = credential && formatBasicAuthorization(credential)
   const key = `${url} ${token ?? ''}`
   const known = proxyAgentByProxyUrl.get(key)
   if (known !== undefined) return known

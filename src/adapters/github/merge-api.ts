@@ -12,18 +12,14 @@ import type {
   MergeQueueEntry,
   MergeRejectionMessage,
 } from '../../ports/merge-api.ts'
-import { callGitHub, toForgeError } from './forge-error.ts'
+import { callGitHub, catchNotFound, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
 const baseBranchModifiedErrorPattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedErrorPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 
-export function createMergeApi(octokit: Octokit, repository: RepositoryName): MergeApi {
-  return new GitHubMergeApi(octokit, repository)
-}
-
-class GitHubMergeApi implements MergeApi {
+export class GitHubMergeApi implements MergeApi {
   readonly #octokit: Octokit
   readonly #repository: RepositoryName
   readonly #target
@@ -113,18 +109,17 @@ class GitHubMergeApi implements MergeApi {
     })
 
   readonly readMergeState: MergeApi['readMergeState'] = async (pull) => {
-    try {
-      const { data } = await this.#octokit.rest.pulls.get({ ...this.#target, pull_number: pull })
-      return {
-        head: toCommitSha(data.head.sha),
-        isOpen: data.state === 'open',
-        ...(data.merged && data.merge_commit_sha !== null && { merged: toCommitSha(data.merge_commit_sha) }),
-        ...(data.merged_by && { mergedBy: data.merged_by.login }),
-        ...(data.auto_merge && { autoMergeBy: data.auto_merge.enabled_by.login }),
-      }
-    } catch (error) {
-      if (getHttpErrorStatus(error) === 404) return undefined
-      throw toForgeError(error, `read pull request ${pull} in ${this.#named}`)
+    const answer = await callGitHub(`read pull request ${pull} in ${this.#named}`, () =>
+      catchNotFound(this.#octokit.rest.pulls.get({ ...this.#target, pull_number: pull })),
+    )
+    if (answer === undefined) return undefined
+    const { head, state, merged, merge_commit_sha, merged_by, auto_merge } = answer.data
+    return {
+      head: toCommitSha(head.sha),
+      isOpen: state === 'open',
+      ...(merged && merge_commit_sha !== null && { merged: toCommitSha(merge_commit_sha) }),
+      ...(merged_by && { mergedBy: merged_by.login }),
+      ...(auto_merge && { autoMergeBy: auto_merge.enabled_by.login }),
     }
   }
 
@@ -214,23 +209,18 @@ function getMergeRejectionMessages(rejection: MergeRejectionMessage): readonly s
   return rejection.by === 'rest' ? [rejection.message] : rejection.errors.map(({ message }) => message)
 }
 
-function getHttpErrorStatus(error: unknown): number | undefined {
-  const { status } = error as { status?: unknown }
-  return typeof status === 'number' ? status : undefined
-}
-
 /** GitHub's message for a clear rejection: a client error of REST, or GraphQL errors that all have a type. */
 function parseMergeRejection(error: unknown): MergeRejectionMessage | undefined {
-  const { response, errors } = error as {
+  const { status, response, errors } = error as {
+    readonly status?: unknown
     readonly response?: { readonly data?: unknown }
     readonly errors?: unknown
   }
   const graphql = graphqlErrorsSchema.safeParse(errors).data
   if (graphql !== undefined) return { by: 'graphql', errors: graphql }
-  const status = getHttpErrorStatus(error)
   const message = restErrorSchema.safeParse(response?.data).data?.message
   const isClear = ['forbidden', 'not-found', 'rejected'].includes(toForgeError(error, '').code)
-  return isClear && status !== undefined && message !== undefined
+  return isClear && typeof status === 'number' && message !== undefined
     ? { by: 'rest', status, message }
     : undefined
 }

@@ -2,6 +2,7 @@
 // logged.
 import { z } from 'zod'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
+import { formatBasicAuthorization } from '../../ports/proxy.ts'
 
 export interface OAuthClientOptions {
   readonly clientId: string
@@ -40,9 +41,7 @@ const repositorySchema = z.object({ name: z.string(), owner: z.object({ login: z
 /** Milliseconds, because a person waits for the page. */
 const oauthRequestTimeoutMs = 8_000
 
-export const createOAuthClient = (options: OAuthClientOptions): OAuthClient => new GitHubOAuthClient(options)
-
-class GitHubOAuthClient implements OAuthClient {
+export class GitHubOAuthClient implements OAuthClient {
   readonly #options: OAuthClientOptions
 
   constructor(options: OAuthClientOptions) {
@@ -74,18 +73,12 @@ class GitHubOAuthClient implements OAuthClient {
       }),
     })
     // GitHub answers 200 even when it rejects the request.
-    const accessGrant =
-      reply?.ok === true
-        ? oauthTokenResponseSchema.safeParse(await reply.json().catch(() => undefined)).data
-        : undefined
+    const accessGrant = await readAnswer(reply, oauthTokenResponseSchema)
     if (accessGrant === undefined) return undefined
     const response = await this.#sendRequest(`${this.#options.apiUrl}/user`, {
       headers: this.#headers(accessGrant.access_token),
     })
-    const person =
-      response?.ok === true
-        ? accountSchema.safeParse(await response.json().catch(() => undefined)).data
-        : undefined
+    const person = await readAnswer(response, accountSchema)
     return person && { ...person, token: accessGrant.access_token }
   }
 
@@ -96,35 +89,30 @@ class GitHubOAuthClient implements OAuthClient {
     })
     if (reply === undefined) return 'silent'
     if (reply.status === 401) return 'ended'
-    // A reached limit is a 403, too.
-    if (reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0' || reply.status >= 500)
-      return reply.ok ? sameAs(await reply.json().catch(() => undefined)) : 'silent'
-    if (!reply.ok) return 'no'
-    return sameAs(await reply.json().catch(() => undefined))
-
-    /** An old name may redirect elsewhere, so the answer's name must match. */
-    function sameAs(body: unknown): RepositoryReadAccess {
-      const its = repositorySchema.safeParse(body).data
-      const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
-      return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'
+    if (!reply.ok) {
+      // A reached limit is a 403, too.
+      const isLimited = reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0'
+      return isLimited || reply.status >= 500 ? 'silent' : 'no'
     }
+    // An old name may redirect elsewhere, so the answer's name must match.
+    const its = await readAnswer(reply, repositorySchema)
+    return `${its?.owner.login}/${its?.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase()
+      ? 'yes'
+      : 'no'
   }
 
   readonly revoke: OAuthClient['revoke'] = async (token) => {
-    const basic = Buffer.from(`${this.#options.clientId}:${this.#options.clientSecret}`).toString('base64')
-    await this.#sendRequest(
-      `${this.#options.apiUrl}/applications/${encodeURIComponent(this.#options.clientId)}/token`,
-      {
-        method: 'DELETE',
-        headers: {
-          accept: 'application/vnd.github+json',
-          authorization: `Basic ${basic}`,
-          'content-type': 'application/json',
-          'user-agent': 'catalog-bot',
-        },
-        body: JSON.stringify({ access_token: token }),
+    const { apiUrl, clientId, clientSecret } = this.#options
+    await this.#sendRequest(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
+      method: 'DELETE',
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: formatBasicAuthorization({ username: clientId, password: clientSecret }),
+        'content-type': 'application/json',
+        'user-agent': 'catalog-bot',
       },
-    )
+      body: JSON.stringify({ access_token: token }),
+    })
   }
 
   async #sendRequest(url: string, init: RequestInit): Promise<Response | undefined> {
@@ -142,4 +130,9 @@ class GitHubOAuthClient implements OAuthClient {
       'user-agent': 'catalog-bot',
     }
   }
+}
+
+/** Undefined: GitHub rejects the request, doesn't answer, or answers in another format. */
+async function readAnswer<T>(reply: Response | undefined, schema: z.ZodType<T>): Promise<T | undefined> {
+  return reply?.ok === true ? schema.safeParse(await reply.json().catch(() => undefined)).data : undefined
 }

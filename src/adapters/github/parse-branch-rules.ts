@@ -16,6 +16,11 @@ const requiredChecksSchema = z.array(
   z.object({ context: z.string(), app_id: z.number().nullable().optional() }),
 )
 
+const requiredChecksFields = {
+  contexts: z.array(z.string()).optional(),
+  checks: requiredChecksSchema.optional(),
+}
+
 /** The branch answer that every reader gets. */
 export const branchResponseSchema = z.object({
   protected: z.boolean().optional(),
@@ -23,11 +28,7 @@ export const branchResponseSchema = z.object({
     .object({
       enabled: z.boolean().optional(),
       required_status_checks: z
-        .object({
-          enforcement_level: z.string().nullable().optional(),
-          contexts: z.array(z.string()).optional(),
-          checks: requiredChecksSchema.optional(),
-        })
+        .object({ enforcement_level: z.string().nullable().optional(), ...requiredChecksFields })
         .optional(),
     })
     .optional(),
@@ -35,13 +36,7 @@ export const branchResponseSchema = z.object({
 
 /** The answer for administrators. */
 const branchProtectionSchema = z.object({
-  required_status_checks: z
-    .object({
-      strict: z.boolean().optional(),
-      contexts: z.array(z.string()).optional(),
-      checks: requiredChecksSchema.optional(),
-    })
-    .optional(),
+  required_status_checks: z.object({ strict: z.boolean().optional(), ...requiredChecksFields }).optional(),
   required_pull_request_reviews: z
     .object({
       dismiss_stale_reviews: z.boolean().optional(),

@@ -3,7 +3,7 @@ import type { PullNumber } from '../../pull-request/ids.ts'
 import type { ForgeAction, BotComment, ForgeActionResult, ObservedBotComment } from '../../ports/forge.ts'
 import { findBotComment, findBotComments, dropCachedComments, type CommentReader } from './read-comments.ts'
 import { type ReviewSuggestion, reviewSuggestionMarker } from '../../report/report.ts'
-import { toForgeError } from './forge-error.ts'
+import { catchNotFound, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { BotGitHubAppContext, RepositoryParams } from './bot-issues.ts'
 
@@ -74,14 +74,9 @@ async function editComment(
   { id }: BotComment,
   body: string,
 ): Promise<ForgeActionResult | undefined> {
-  const target = { owner: repository.owner, repo: repository.name }
-  try {
-    const { data } = await octokit.rest.issues.updateComment({ ...target, comment_id: id, body })
-    return { updatedAt: data.updated_at }
-  } catch (error) {
-    if ((error as { status?: unknown }).status !== 404) throw error
-    return undefined
-  }
+  const target = { owner: repository.owner, repo: repository.name, comment_id: id }
+  const edited = await catchNotFound(octokit.rest.issues.updateComment({ ...target, body }))
+  return edited && { updatedAt: edited.data.updated_at }
 }
 
 async function createComment(
@@ -114,13 +109,10 @@ async function deleteComments(
   { octokit, repository }: CommentReader,
   comments: readonly number[],
 ): Promise<void> {
+  const target = { owner: repository.owner, repo: repository.name }
   for (const comment_id of comments)
-    try {
-      await octokit.rest.issues.deleteComment({ owner: repository.owner, repo: repository.name, comment_id })
-    } catch (error) {
-      // Another process of this App was faster.
-      if ((error as { status?: unknown }).status !== 404) throw error
-    }
+    // Another process of this App may be faster.
+    await catchNotFound(octokit.rest.issues.deleteComment({ ...target, comment_id }))
 }
 
 /**

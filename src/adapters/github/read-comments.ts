@@ -10,6 +10,7 @@ import {
 } from '../../pull-request/snapshot.ts'
 import { commentMarker } from '../../report/comment.ts'
 import type { BotComment } from '../../ports/forge.ts'
+import { catchNotFound } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { splitIntoChunks } from './bot-check-runs.ts'
 import type { CommentCache, CachedComments } from './github-cache.ts'
@@ -81,17 +82,10 @@ export async function findBotComment(
   const cached = before && (await readCommentsUpdatedSince(reader, pull, before))
   const id = (cached ?? (await readAllComments(reader, pull))).own
   if (id === undefined) return undefined
-  try {
-    const { data } = await octokit.rest.issues.getComment({
-      owner: repository.owner,
-      repo: repository.name,
-      comment_id: id,
-    })
-    if ((await isBotComment(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
-      return { id, body: data.body ?? '', updatedAt: data.updated_at }
-  } catch (error) {
-    if ((error as { status?: unknown }).status !== 404) throw error
-  }
+  const target = { owner: repository.owner, repo: repository.name, comment_id: id }
+  const data = (await catchNotFound(octokit.rest.issues.getComment(target)))?.data
+  if (data && (await isBotComment(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
+    return { id, body: data.body ?? '', updatedAt: data.updated_at }
   // It was deleted, so other cached comments might be deleted, too.
   dropCachedComments(reader, pull)
   return undefined

@@ -2,10 +2,11 @@
 // before the lists and again with or after them, and a change in between repeats the read (T45).
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
-import { ForgeError, toForgeError } from './forge-error.ts'
+import { catchNotFound, ForgeError, toForgeError } from './forge-error.ts'
 import type { PullAuthorAndSize, BotCommentAndCheckRuns, PullSize } from '../../ports/forge.ts'
 import type { CommentCache, RepositoryCache } from './github-cache.ts'
 import type { Octokit } from './github-app.ts'
+import type { RepositoryParams } from './bot-issues.ts'
 import { cacheComments, readComments, toGitHubAccountOrNull, type GitHubApiAccount } from './read-comments.ts'
 import { readPullDetails, type PullDetails, type RestPullFields } from './read-pull-details.ts'
 import { maxNodesPerPullConnection, toReviewState } from './graphql-pull.ts'
@@ -44,7 +45,7 @@ export async function readPullRequestSnapshot(
   try {
     for (let attempt = 0; attempt < maxSnapshotReadAttempts; attempt++) {
       const before = await readPullRequest(octokit, target, pull)
-      if (before === null) return null
+      if (before === undefined) return null
       options.repositoryCache?.setId(repository, before.base.repo.node_id)
       // This may take any time, because everything that is read afterwards is compared with `before`.
       if (attempt === 0)
@@ -54,7 +55,7 @@ export async function readPullRequestSnapshot(
       if (atOnce !== undefined) return toPullSnapshot(repository, before, atOnce)
       const lists = await readPullReviewsCommentsAndBase(octokit, repository, before, options)
       const after = await readPullRequest(octokit, target, pull)
-      if (after === null) return null
+      if (after === undefined) return null
       const agrees =
         before.head.sha === after.head.sha &&
         before.base.ref === after.base.ref &&
@@ -168,14 +169,8 @@ function toPullSnapshot(
 const toPullState = ({ merged, state }: { merged: boolean; state: string }): PullSnapshot['state'] =>
   merged ? 'merged' : state === 'open' ? 'open' : 'closed'
 
-async function readPullRequest(octokit: Octokit, target: { owner: string; repo: string }, pull: PullNumber) {
-  try {
-    return (await octokit.rest.pulls.get({ ...target, pull_number: pull })).data
-  } catch (error) {
-    const failure = toForgeError(error, 'read the pull request')
-    if (failure.code === 'not-found') return null
-    throw failure
-  }
+async function readPullRequest(octokit: Octokit, target: RepositoryParams, pull: PullNumber) {
+  return (await catchNotFound(octokit.rest.pulls.get({ ...target, pull_number: pull })))?.data
 }
 
 function toPullReview(review: {
@@ -211,9 +206,9 @@ function toPullDiffSize(pull: {
 const getCommentCount = ({ comments = 0 }: { comments?: number }): number => comments
 
 /** Up to one page more than `maxEntries`, because GitHub doesn't report the number of reviews. */
-async function readPullReviews(
+function readPullReviews(
   octokit: Octokit,
-  target: { owner: string; repo: string; pull_number: PullNumber },
+  target: RepositoryParams & { pull_number: PullNumber },
   maxEntries: number,
 ) {
   let read = 0
@@ -229,8 +224,9 @@ function formatTooManyCommentsMessage(
   reviews: number,
   maxEntries: number,
 ): string | undefined {
-  const [noun, count] = comments > maxEntries ? ['comments', comments] : ['reviews', reviews]
-  return count > maxEntries
-    ? `the pull request has ${comments > maxEntries ? '' : 'more than '}${(comments > maxEntries ? count : maxEntries).toLocaleString('en')} ${noun}; catalog-bot reads at most ${maxEntries.toLocaleString('en')}`
-    : undefined
+  if (comments <= maxEntries && reviews <= maxEntries) return undefined
+  const limit = maxEntries.toLocaleString('en')
+  const found =
+    comments > maxEntries ? `${comments.toLocaleString('en')} comments` : `more than ${limit} reviews`
+  return `the pull request has ${found}; catalog-bot reads at most ${limit}`
 }

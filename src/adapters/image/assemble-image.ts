@@ -21,6 +21,7 @@ import {
   type EncodedOciJsonDocument,
   type LayerCompression,
   type ImageFormat,
+  type PlatformImage,
 } from './image-documents.ts'
 import type { BlobToPush, ManifestToPush } from './open-pusher.ts'
 
@@ -60,11 +61,8 @@ export function toImageBuildSettings(order: Omit<CatalogImageSpec, 'files' | 'ba
 /** The platforms that OLM itself is published for. */
 export const olmImagePlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'linux/s390x']
 
-interface PlatformImage {
-  readonly platform: OciJsonDocument | undefined
-  readonly platformName: string
+interface AssembledPlatformImage extends PlatformImage {
   readonly config: EncodedOciJsonDocument
-  readonly manifest: OciJsonDocument
 }
 
 /** An image with a base. The pusher mounts blobs from the repository in the base's `name`. */
@@ -76,7 +74,7 @@ export function assembleImageOnBaseImage(
 ): BuiltCatalogImage {
   const { format } = settings
   const baseLayers = new Map<string, Descriptor>()
-  const parts = base.images.map((image): PlatformImage => {
+  const parts = base.images.map((image): AssembledPlatformImage => {
     const config = encodeOciJsonDocument(
       createCatalogImageConfig(image, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByImageFormat[format].config,
@@ -85,8 +83,8 @@ export function assembleImageOnBaseImage(
     for (const one of below) baseLayers.set(one.digest, one)
     const annotations = { ...settings.annotations, ...createBaseImageAnnotations(base, image.digest) }
     return {
-      platform: image.indexPlatform,
-      platformName: image.platform,
+      indexPlatform: image.indexPlatform,
+      platform: image.platform,
       config,
       manifest: createImageManifest(format, config, [...below, toLayerDescriptor(layer)], annotations),
     }
@@ -110,7 +108,7 @@ export function assembleImageFromScratch(
   layer: CatalogLayer,
   settings: ImageBuildSettings,
 ): BuiltCatalogImage {
-  const parts = platforms.map((name): PlatformImage => {
+  const parts = platforms.map((name): AssembledPlatformImage => {
     const [os, architecture, variant] = name.split('/')
     if (os !== 'linux' || architecture === undefined || architecture === '')
       throw new ImageError('order', `"${name}" is not a platform; use a name such as linux/amd64`)
@@ -119,8 +117,8 @@ export function assembleImageFromScratch(
       mediaTypesByImageFormat[settings.format].config,
     )
     return {
-      platform: { architecture, os, ...(variant !== undefined && { variant }) },
-      platformName: formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) }),
+      indexPlatform: { architecture, os, ...(variant !== undefined && { variant }) },
+      platform: formatPlatform({ os, architecture, ...(variant !== undefined && { variant }) }),
       config,
       manifest: createImageManifest(
         settings.format,
@@ -134,7 +132,7 @@ export function assembleImageFromScratch(
 }
 
 function assembleCatalogImage(
-  parts: readonly PlatformImage[],
+  parts: readonly AssembledPlatformImage[],
   isIndex: boolean,
   layer: CatalogLayer,
   lower: readonly BlobToPush[],
@@ -147,7 +145,10 @@ function assembleCatalogImage(
   const index = encodeOciJsonDocument(
     createImageIndex(
       format,
-      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as EncodedOciJsonDocument })),
+      parts.map(({ indexPlatform: platform = {} }, at) => ({
+        platform,
+        manifest: images[at] as EncodedOciJsonDocument,
+      })),
       annotations,
     ),
     mediaTypesByImageFormat[format].index,
@@ -160,8 +161,8 @@ function assembleCatalogImage(
   return {
     digest: top.digest,
     mediaType: top.mediaType,
-    contentDigest: computeImageContentDigest(isIndex, parts),
-    platforms: parts.map(({ platformName }) => platformName),
+    contentDigest: computeImageContentDigest({ isIndex, images: parts }),
+    platforms: parts.map(({ platform }) => platform),
     layer: layer.summary,
     manifests: tops.map(({ mediaType, bytes }) => ({ mediaType, bytes })) as [
       ...ManifestToPush[],

@@ -8,19 +8,17 @@ import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from
 import { getCatalogDirectoryFromLabels } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
 import { ImageError } from './catalog-publisher.ts'
+import type { PlatformImage } from './image-documents.ts'
 
 /** A document with its unknown fields preserved. */
 export type OciJsonDocument = Readonly<Record<string, unknown>>
 
-export interface FetchedPlatformImage {
-  readonly platform: string
+export interface FetchedPlatformImage extends PlatformImage {
   readonly digest: string
   readonly manifest: OciJsonDocument & { readonly layers: readonly (OciJsonDocument & Descriptor)[] }
   readonly config: OciJsonDocument
   readonly diffIds: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-  /** The unmodified platform object from the index. Absent without an index. */
-  readonly indexPlatform?: OciJsonDocument
 }
 
 export interface FetchedMultiPlatformImage {
@@ -70,14 +68,14 @@ export async function fetchPlatformImagesForManifest(
     const image = await fetchPlatformImage(registry, reference, top, undefined, code)
     return {
       ...common,
-      images: selectImagesByPlatform([image], platforms, formatBaseImageReference(reference), code),
+      images: selectImagesByPlatform([image], platforms, formatImageReference(reference), code),
     }
   }
   const entries = (document['manifests'] as readonly OciJsonDocument[]).filter(isLinuxImage)
   const chosen = selectImagesByPlatform(
     entries.map((entry) => ({ entry, platform: formatPlatform(entry['platform'] as Platform) })),
     platforms,
-    formatBaseImageReference(reference),
+    formatImageReference(reference),
     code,
   )
   const images = await Promise.all(
@@ -105,8 +103,6 @@ export function rejectBaseImageContainingCatalog({ images, name }: FetchedMultiP
       `the base image ${name} already contains a catalog; specify the image that it was built on, or use catalog-bot rebase`,
     )
 }
-
-const formatBaseImageReference = (reference: ImageReference): string => formatImageReference(reference)
 
 /** Excludes attestations, artifacts, and other operating systems. */
 function isLinuxImage(entry: OciJsonDocument): boolean {
@@ -149,7 +145,7 @@ async function fetchPlatformImage(
   code: 'base' | 'not-a-catalog',
 ): Promise<FetchedPlatformImage> {
   const rejection = (why: string) =>
-    new ImageError(code, `${formatBaseImageReference(reference)} cannot be used: ${why}`)
+    new ImageError(code, `${formatImageReference(reference)} cannot be used: ${why}`)
   if (manifest.kind !== 'image') throw rejection('the index contains another index')
   if (manifest.config.size > maxImageConfigBytes) throw rejection('the config is too large')
   if (manifest.layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))

@@ -49,10 +49,7 @@ export interface CatalogImageSpec {
    * must set `grpcPodConfig.extractContent`.
    */
   readonly base: string
-  /**
-   * Default true: includes the cache, so that `opm serve` starts immediately. False: opm builds the cache at each
-   * start.
-   */
+  /** Default true: includes the cache, so that `opm serve` starts at once. False: opm builds it at each start. */
   readonly cache?: boolean
   /** Default `gzip`. `none` produces the same bytes with any Node.js version and requires the OCI format. */
   readonly compression?: 'gzip' | 'none'
@@ -143,10 +140,7 @@ export interface ImageTagUpdate {
 export interface ImageRebaseRequest {
   readonly image: string
   readonly base: string
-  /**
-   * The labels of the original build. Default: labels in the image's config but not in its old base's, which must still
-   * exist.
-   */
+  /** Labels of the original build. Default: those in the image's config but not its old base's, which must exist. */
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly platforms?: readonly string[]
@@ -216,7 +210,7 @@ export interface CatalogPublisher {
   close(): Promise<void>
 }
 
-/** For `createCatalogPublisher()`. These credentials belong to the publishing process. */
+/** For `new RegistryCatalogPublisher()`. These credentials belong to the publishing process. */
 export interface CatalogPublisherOptions {
   readonly registry: RegistryClient
   /**

@@ -1,9 +1,13 @@
 // Configs, manifests, and the index from the base's documents. Pure and deterministic. Keeps unknown fields.
-import { computeSha256Digest, manifestMediaTypes, type Descriptor } from '../registry/manifest.ts'
+import {
+  catalogDirectoryLabel,
+  computeSha256Digest,
+  manifestMediaTypes,
+  type Descriptor,
+} from '../registry/manifest.ts'
 import type { OciJsonDocument, FetchedPlatformImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'
 
-export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 export const baseImageNameAnnotation = 'org.opencontainers.image.base.name'
 export const baseImageDigestAnnotation = 'org.opencontainers.image.base.digest'
 
@@ -47,6 +51,14 @@ export interface ImageConfigOptions {
   readonly hasCache: boolean
   readonly labels: Readonly<Record<string, string>>
   readonly created: string
+}
+
+/** An image for one platform. */
+export interface PlatformImage {
+  readonly platform: string
+  readonly manifest: OciJsonDocument
+  /** The platform object from the index, with its unknown fields. Absent without an index. */
+  readonly indexPlatform?: OciJsonDocument | undefined
 }
 
 /** The same config as with the Dockerfile of `opm generate dockerfile`. */
@@ -181,16 +193,19 @@ const equivalentLayerMediaTypes: readonly { readonly oci: string; readonly docke
 
 /**
  * A digest of every platform's config, which has the uncompressed layers' digests. Ignores compression and annotations.
- * `images` are in the order of the index.
+ * `images` are in the order of the index. Equal for an image that was built and one that was fetched.
  */
-export function computeImageContentDigest(
-  isIndex: boolean,
-  images: readonly { readonly platform: OciJsonDocument | undefined; readonly manifest: OciJsonDocument }[],
-): string {
-  const lines = images.map(({ platform, manifest }) => {
+export function computeImageContentDigest({
+  isIndex,
+  images,
+}: {
+  readonly isIndex: boolean
+  readonly images: readonly Pick<PlatformImage, 'indexPlatform' | 'manifest'>[]
+}): string {
+  const lines = images.map(({ indexPlatform, manifest }) => {
     const config = manifest['config'] as Descriptor
     const layers = manifest['layers'] as readonly Descriptor[]
-    const platformEntries = Object.entries(platform ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+    const platformEntries = Object.entries(indexPlatform ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
     return JSON.stringify([
       platformEntries,
       config.mediaType,

@@ -3,8 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile, readdir, stat } from 'node:fs/p
 import { join } from 'node:path'
 import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/text'
 import { type BuiltCatalogImage, ImageError, type CatalogImageFile } from './catalog-publisher.ts'
-import { computeSha256Digest } from '../registry/manifest.ts'
-import { catalogDirectoryLabel } from './image-documents.ts'
+import { catalogDirectoryLabel, computeSha256Digest } from '../registry/manifest.ts'
 
 interface DockerfileOptions {
   readonly directory: string

@@ -30,24 +30,15 @@ import {
   type ImageTagUpdate,
   ImageError,
 } from './catalog-publisher.ts'
-import { mediaTypesByImageFormat } from './image-documents.ts'
+import { computeImageContentDigest, mediaTypesByImageFormat } from './image-documents.ts'
 import { packLayer, type PackedCatalogLayer, listBundlesInCatalogFiles } from './layer/pack-layer.ts'
 import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
-import {
-  computeFetchedImageContentDigest,
-  readCatalogImage,
-  verifyCatalogImage,
-  rebaseCatalogImage,
-} from './read-catalog-image.ts'
+import { readCatalogImage, verifyCatalogImage, rebaseCatalogImage } from './read-catalog-image.ts'
 
 /** Part of every cached order. Increment it when builds change. */
 const imageBuilderVersion = 'catalog image 1'
 
 const zeroBlobPushCounts = { present: 0, mounted: 0, uploaded: 0 }
-
-export function createCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
-  return new RegistryCatalogPublisher(options)
-}
 
 type FetchedBaseImage = FetchedMultiPlatformImage | undefined
 
@@ -56,7 +47,7 @@ interface FetchedImageTag {
   readonly now: FetchedManifest | undefined
 }
 
-class RegistryCatalogPublisher implements CatalogPublisher {
+export class RegistryCatalogPublisher implements CatalogPublisher {
   readonly #registry
   readonly #reader
   readonly #pusher
@@ -90,7 +81,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     if (
       isOpen &&
       key !== undefined &&
-      (await this.#buildCache?.get(key)) === computeFetchedImageContentDigest(published)
+      (await this.#buildCache?.get(key)) === computeImageContentDigest(published)
     )
       return toUnchangedPublishResult(published, before)
     // Reuses the published compressed layer if it is the same.
@@ -99,7 +90,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     const layer = packed.packed || !known ? toCatalogLayer(packed, settings) : toReusedLayer(packed, known)
     const image = this.#assembleImage(order, base, layer, settings)
     if (key !== undefined) await this.#buildCache?.set(key, image.contentDigest)
-    if (isOpen && computeFetchedImageContentDigest(published) === image.contentDigest)
+    if (isOpen && computeImageContentDigest(published) === image.contentDigest)
       return { ...toUnchangedPublishResult(published, before), image }
     return this.#pushChanged(image, target, before)
   }
@@ -112,7 +103,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     const published = await this.#fetchCommonImage(target, before)
     if (
       published &&
-      computeFetchedImageContentDigest(published) === image.contentDigest &&
+      computeImageContentDigest(published) === image.contentDigest &&
       target.evenIfUnchanged !== true
     )
       return { ...toUnchangedPublishResult(published, before), image }
@@ -145,7 +136,7 @@ class RegistryCatalogPublisher implements CatalogPublisher {
     return {
       digest: image.digest,
       mediaType: image.mediaType,
-      contentDigest: tree ? computeFetchedImageContentDigest(tree) : '',
+      contentDigest: tree ? computeImageContentDigest(tree) : '',
       unchanged: isUnchanged,
       tags,
       blobs: zeroBlobPushCounts,
@@ -277,7 +268,7 @@ function toUnchangedPublishResult(
   return {
     digest,
     mediaType,
-    contentDigest: computeFetchedImageContentDigest(published),
+    contentDigest: computeImageContentDigest(published),
     unchanged: true,
     tags: before.map(({ tag }): ImageTagUpdate => ({ tag, before: digest, after: digest })),
     blobs: zeroBlobPushCounts,

@@ -18,7 +18,7 @@ import { RegistryError } from '../registry/registry-error.ts'
 import { toRegistryResponseError } from '../registry/transport/response-error.ts'
 import { RegistryTokenService } from '../registry/auth/token-service.ts'
 import {
-  createRegistryTransport,
+  RegistryTransport,
   type TransportResponse,
   type TransportLimits,
 } from '../registry/transport/transport.ts'
@@ -105,15 +105,7 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxTagListBytes = 1024 * 1024
 const maxTagListPages = 1000
 
-export function createImagePusher(options: ImagePusherOptions): ImagePusher {
-  return new RegistryImagePusher(options)
-}
-
-interface RegistryRequestContext {
-  readonly endpoint: RegistryEndpoint
-}
-
-class RegistryImagePusher implements ImagePusher {
+export class RegistryImagePusher implements ImagePusher {
   readonly #clock
   readonly #limits
   readonly #retryPolicy
@@ -125,7 +117,7 @@ class RegistryImagePusher implements ImagePusher {
     this.#clock = createCancelableClock(options.clock)
     this.#limits = { ...defaultUploadLimits, ...options.limits }
     this.#retryPolicy = { ...defaultRetryPolicy, ...options.limits }
-    this.#transport = createRegistryTransport({
+    this.#transport = new RegistryTransport({
       egress: options.egress ?? {},
       limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
       resolve: options.resolve,
@@ -149,21 +141,24 @@ class RegistryImagePusher implements ImagePusher {
   readonly push = async (order: ImagePushRequest): Promise<ImagePushResult> => {
     const { host, repository, blobs, manifests, tags } = order
     const [endpoint] = getRegistryEndpoints({ host, repository }, [])
-    const errand: RegistryRequestContext = { endpoint }
     const outcomes = { present: 0, mounted: 0, uploaded: 0 }
     try {
       const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
       await forEachConcurrently(distinct.values(), 4, async (blob) => {
-        outcomes[await this.#pushBlob(errand, blob)] += 1
+        outcomes[await this.#pushBlob(endpoint, blob)] += 1
       })
       let digest = ''
       let subject: string | undefined
       for (const manifest of manifests)
-        ({ digest, subject } = await this.#putManifest(errand, computeSha256Digest(manifest.bytes), manifest))
+        ({ digest, subject } = await this.#putManifest(
+          endpoint,
+          computeSha256Digest(manifest.bytes),
+          manifest,
+        ))
       const top = manifests.at(-1) as ManifestToPush
       for (const tag of tags) {
-        await this.#putManifest(errand, tag, top)
-        const tagDigest = await this.#fetchTagDigest(errand, tag)
+        await this.#putManifest(endpoint, tag, top)
+        const tagDigest = await this.#fetchTagDigest(endpoint, tag)
         if (tagDigest !== digest)
           throw new RegistryError(
             'digest-mismatch',
@@ -254,7 +249,7 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   #sendRequest(
-    { endpoint }: RegistryRequestContext,
+    endpoint: RegistryEndpoint,
     method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string | URL,
     kind: 'head' | 'manifest' | 'write' | 'upload',
@@ -268,9 +263,9 @@ class RegistryImagePusher implements ImagePusher {
     return this.#exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, ...more }, kind)
   }
 
-  async #hasBlob(errand: RegistryRequestContext, { digest }: BlobToPush): Promise<boolean> {
+  async #hasBlob(endpoint: RegistryEndpoint, { digest }: BlobToPush): Promise<boolean> {
     try {
-      await this.#sendRequest(errand, 'HEAD', `blobs/${digest}`, 'head')
+      await this.#sendRequest(endpoint, 'HEAD', `blobs/${digest}`, 'head')
       return true
     } catch (error) {
       // Some registries deny the check (ECR Public returns 401). Uploading is always safe.
@@ -281,11 +276,7 @@ class RegistryImagePusher implements ImagePusher {
   }
 
   /** The upload URL; undefined if the blob was mounted. */
-  async #startUpload(
-    errand: RegistryRequestContext,
-    blob: BlobToPush,
-    mount: boolean,
-  ): Promise<URL | undefined> {
+  async #startUpload(endpoint: RegistryEndpoint, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
     // Never sends `mount` without `from`, because quay.io rejects it and other registries guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
@@ -294,7 +285,7 @@ class RegistryImagePusher implements ImagePusher {
         : `blobs/uploads/?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(from)}`
     let reply: TransportResponse
     try {
-      reply = await this.#sendRequest(errand, 'POST', path, 'upload', {
+      reply = await this.#sendRequest(endpoint, 'POST', path, 'upload', {
         body: new Uint8Array(0),
         ...(from !== undefined && { alsoPulls: from }),
       })
@@ -302,28 +293,27 @@ class RegistryImagePusher implements ImagePusher {
       // A registry that rejects the mount may still accept the blob.
       if (from === undefined || !(error instanceof RegistryError) || error.retryable) throw error
       if (error.code === 'blocked' || error.code === 'aborted') throw error
-      return this.#startUpload(errand, blob, false)
+      return this.#startUpload(endpoint, blob, false)
     }
     if (reply.status === 201 && from !== undefined) {
-      checkResponseDigest(reply, blob.digest, errand.endpoint)
+      checkResponseDigest(reply, blob.digest, endpoint)
       return undefined
     }
-    return parseUploadLocation(reply, errand.endpoint)
+    return parseUploadLocation(reply, endpoint)
   }
 
   /** One upload step at the URL that the registry returned. Credentials go only to the registry's host. */
   async #sendUploadStep(
-    errand: RegistryRequestContext,
+    endpoint: RegistryEndpoint,
     method: 'PUT' | 'PATCH',
     url: URL,
     body: Uint8Array,
     headers: Readonly<Record<string, string>>,
   ): Promise<TransportResponse> {
-    const { endpoint } = errand
     const sent = { 'content-type': 'application/octet-stream', ...headers }
     const scheme = this.#transport.policy.schemeOf(endpoint.host)
     if (url.origin === new URL(`${scheme}//${endpoint.host}`).origin)
-      return this.#sendRequest(errand, method, url, 'upload', { body, headers: sent })
+      return this.#sendRequest(endpoint, method, url, 'upload', { body, headers: sent })
     if (scheme === 'https:' && url.protocol !== 'https:')
       throw new RegistryError(
         'blocked',
@@ -341,9 +331,8 @@ class RegistryImagePusher implements ImagePusher {
     throw toRegistryResponseError(reply, this.#clock.now(), `${endpoint.name}'s upload host ${url.host}`)
   }
 
-  async #uploadInChunks(errand: RegistryRequestContext, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
-    const { endpoint } = errand
-    const startReply = await this.#sendRequest(errand, 'POST', 'blobs/uploads/', 'upload', {
+  async #uploadInChunks(endpoint: RegistryEndpoint, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
+    const startReply = await this.#sendRequest(endpoint, 'POST', 'blobs/uploads/', 'upload', {
       body: new Uint8Array(0),
     })
     let location = parseUploadLocation(startReply, endpoint)
@@ -357,12 +346,12 @@ class RegistryImagePusher implements ImagePusher {
       const end = Math.min(at + piece, bytes.length)
       const range = { 'content-range': `${at}-${end - 1}` }
       location = parseUploadLocation(
-        await this.#sendUploadStep(errand, 'PATCH', location, bytes.subarray(at, end), range),
+        await this.#sendUploadStep(endpoint, 'PATCH', location, bytes.subarray(at, end), range),
         endpoint,
       )
     }
     const done = await this.#sendUploadStep(
-      errand,
+      endpoint,
       'PUT',
       addDigestQueryParameter(location, blob.digest),
       new Uint8Array(0),
@@ -371,38 +360,35 @@ class RegistryImagePusher implements ImagePusher {
     checkResponseDigest(done, blob.digest, endpoint)
   }
 
-  async #upload(errand: RegistryRequestContext, blob: BlobToPush): Promise<BlobPushOutcome> {
-    if (await this.#hasBlob(errand, blob)) return 'present'
-    const location = await this.#startUpload(errand, blob, blob.mountFrom !== undefined)
+  async #upload(endpoint: RegistryEndpoint, blob: BlobToPush): Promise<BlobPushOutcome> {
+    if (await this.#hasBlob(endpoint, blob)) return 'present'
+    const location = await this.#startUpload(endpoint, blob, blob.mountFrom !== undefined)
     if (location === undefined) return 'mounted'
     const bytes = await blob.read()
     if (bytes.length !== blob.size || computeSha256Digest(bytes) !== blob.digest)
       throw new RegistryError('digest-mismatch', `the blob to push does not have the digest ${blob.digest}`)
     try {
       const reply = await this.#sendUploadStep(
-        errand,
+        endpoint,
         'PUT',
         addDigestQueryParameter(location, blob.digest),
         bytes,
         {},
       )
-      checkResponseDigest(reply, blob.digest, errand.endpoint)
+      checkResponseDigest(reply, blob.digest, endpoint)
     } catch (error) {
-      if (
-        !this.#isSizeRejection(error, blob.size) ||
-        matchesRegistryHost(errand.endpoint, googleRegistryPattern)
-      )
+      if (!this.#isSizeRejection(error, blob.size) || matchesRegistryHost(endpoint, googleRegistryPattern))
         throw error
-      await this.#uploadInChunks(errand, blob, bytes)
+      await this.#uploadInChunks(endpoint, blob, bytes)
     }
     return 'uploaded'
   }
 
   /** Restarts a failed upload from the beginning, which is safe because the digest identifies the blob. */
-  async #pushBlob(errand: RegistryRequestContext, blob: BlobToPush): Promise<BlobPushOutcome> {
+  async #pushBlob(endpoint: RegistryEndpoint, blob: BlobToPush): Promise<BlobPushOutcome> {
     for (let attempt = 1; ; attempt += 1)
       try {
-        return await this.#upload(errand, blob)
+        return await this.#upload(endpoint, blob)
       } catch (error) {
         if (!(error instanceof RegistryError) || !error.retryable || attempt >= this.#retryPolicy.attempts)
           throw error
@@ -412,18 +398,18 @@ class RegistryImagePusher implements ImagePusher {
       }
   }
 
-  async #putManifest(errand: RegistryRequestContext, name: string, { mediaType, bytes }: ManifestToPush) {
+  async #putManifest(endpoint: RegistryEndpoint, name: string, { mediaType, bytes }: ManifestToPush) {
     const digest = computeSha256Digest(bytes)
-    const reply = await this.#sendRequest(errand, 'PUT', `manifests/${name}`, 'write', {
+    const reply = await this.#sendRequest(endpoint, 'PUT', `manifests/${name}`, 'write', {
       headers: { 'content-type': mediaType },
       body: bytes,
     })
-    checkResponseDigest(reply, digest, errand.endpoint)
+    checkResponseDigest(reply, digest, endpoint)
     return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
-  async #fetchTagDigest(errand: RegistryRequestContext, tag: string): Promise<string> {
-    const { body } = await this.#sendRequest(errand, 'GET', `manifests/${tag}`, 'manifest', {
+  async #fetchTagDigest(endpoint: RegistryEndpoint, tag: string): Promise<string> {
+    const { body } = await this.#sendRequest(endpoint, 'GET', `manifests/${tag}`, 'manifest', {
       headers: { accept: manifestAcceptHeader },
     })
     return computeSha256Digest(body)

@@ -23,14 +23,13 @@ import {
   baseImageDigestAnnotation,
   baseImageNameAnnotation,
   computeImageContentDigest,
-  catalogDirectoryLabel,
   mediaTypesByImageFormat,
   imageHistoryCreatedBy,
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
 import { opmCacheDirectoryInImage, catalogFileModes } from './layer/pack-layer.ts'
-import type { Descriptor } from '../registry/manifest.ts'
+import { catalogDirectoryLabel, type Descriptor } from '../registry/manifest.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { assembleImageOnBaseImage, toImageBuildSettings } from './assemble-image.ts'
 
@@ -86,7 +85,7 @@ async function pullCatalogImage(registry: RegistryClient, text: string) {
     published: {
       digest: tree.digest,
       mediaType: tree.mediaType,
-      contentDigest: computeFetchedImageContentDigest(tree),
+      contentDigest: computeImageContentDigest(tree),
       platforms: tree.images.map(({ platform }) => platform),
       labels: first.labels,
       annotations,
@@ -95,22 +94,6 @@ async function pullCatalogImage(registry: RegistryClient, text: string) {
         .sort((a, b) => comparePathsInWalkOrder(a.path, b.path)),
     },
   }
-}
-
-/** Comparable with the `contentDigest` of a built image. */
-export function computeFetchedImageContentDigest(tree: FetchedMultiPlatformImage): string {
-  return computeImageContentDigest(
-    tree.isIndex,
-    tree.images.map(
-      ({
-        indexPlatform,
-        manifest,
-      }): { platform: OciJsonDocument | undefined; manifest: OciJsonDocument } => ({
-        platform: indexPlatform,
-        manifest,
-      }),
-    ),
-  )
 }
 
 /** The catalog is read from one platform, so the others must have the same top layer and labels. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from './registry-error.ts'
-import { goObject, parseStrictJson } from './strict-json.ts'
+import { createInvalidResponseError, goObject, parseStrictJson } from './strict-json.ts'
 
 export function computeSha256Digest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
@@ -80,6 +80,9 @@ const imageConfigSchema = goObject({
     }),
   ),
 })
+
+/** The label with the catalog's directory. */
+export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
 
 export const manifestMediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
@@ -254,5 +257,3 @@ function parsePlatform({ os, architecture, variant }: z.output<typeof platformSc
   Platform | undefined {
   return os && architecture ? { os, architecture, ...(variant && { variant }) } : undefined
 }
-
-const createInvalidResponseError = (message: string): RegistryError => new RegistryError('bad-reply', message)

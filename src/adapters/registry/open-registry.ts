@@ -34,11 +34,7 @@ import {
 import { readBundle } from './pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryTokenService } from './auth/token-service.ts'
-import {
-  createRegistryTransport,
-  type TransportResponse,
-  type TransportLimits,
-} from './transport/transport.ts'
+import { RegistryTransport, type TransportResponse, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryClientOptions {
   readonly clock: Clock
@@ -72,11 +68,7 @@ const hostsWithManifestRateLimit: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
-export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  return new HttpRegistryClient(options)
-}
-
-class HttpRegistryClient implements RegistryClient {
+export class HttpRegistryClient implements RegistryClient {
   readonly #options: RegistryClientOptions
   readonly #clock
   readonly #transport
@@ -90,7 +82,7 @@ class HttpRegistryClient implements RegistryClient {
     this.#options = options
     const { limits = {} } = options
     this.#clock = createCancelableClock(options.clock)
-    this.#transport = createRegistryTransport({
+    this.#transport = new RegistryTransport({
       egress: options.egress ?? {},
       limits: omitUndefinedProperties(limits),
       resolve: options.resolve,
@@ -165,8 +157,7 @@ class HttpRegistryClient implements RegistryClient {
     }
   }
 
-  readonly readBundle: RegistryClient['readBundle'] = (text, signal) =>
-    readBundle(this, text, signal && { signal })
+  readonly readBundle: RegistryClient['readBundle'] = (text, signal) => readBundle(this, text, signal)
 
   readonly close: RegistryClient['close'] = () => {
     this.#clock.close()

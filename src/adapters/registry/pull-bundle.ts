@@ -2,12 +2,11 @@
 // runs nothing from the image, and requests none of its URLs.
 import pLimit from 'p-limit'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
+import { detectBundleFormat, type BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
+import { catalogDirectoryLabel, parseImageConfig, type ImageIndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { BundleReadResultWithInstallAnalysis } from './unpack/read-bundle-files.ts'
 import { RegistryError, toImageLookupResult } from './registry-error.ts'
 import { createRejectedImageError } from './unpack/tar-header.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
@@ -46,10 +45,7 @@ export const defaultImagePullLimits: ImagePullLimits = {
   unpack: defaultUnpackLimits,
 }
 
-/**
- * Catalog images contain opm, its cache, and hundreds of megabytes of catalog. Only for users who pull their own
- * images.
- */
+/** Catalog images contain opm, its cache, and hundreds of megabytes. Only for users who pull their own images. */
 const catalogImagePullLimits: ImagePullLimits = {
   ...defaultImagePullLimits,
   compressed: 1024 * bytesPerMebibyte,
@@ -67,37 +63,27 @@ const catalogImagePullLimits: ImagePullLimits = {
 // opm reads these regardless of the labels.
 const bundleDirectoryNames = ['manifests', 'metadata', 'tests']
 
-/** The label with the catalog's directory. */
-const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
-
-export interface PullBundleOptions {
-  readonly limits?: Partial<ImagePullLimits>
-  readonly directories?: readonly string[]
-  readonly signal?: AbortSignalLike
+const bundleContent: ImageFileSelection = {
+  directories: bundleDirectoryNames,
+  limits: defaultImagePullLimits,
 }
 
 /** Rejects with a RegistryError; `unsupported` and `digest-mismatch` concern the image itself. */
-export function pullBundle(
-  registry: RegistryClient,
-  text: string,
-  options: PullBundleOptions = {},
-): Promise<PulledBundle> {
-  const content = {
-    directories: options.directories ?? bundleDirectoryNames,
-    limits: { ...defaultImagePullLimits, ...options.limits },
-  }
-  return pullImageFiles(registry, text, content, options.signal)
+export async function pullBundle(registry: RegistryClient, text: string): Promise<PulledBundle> {
+  const pulled = await pullImageFiles(registry, text, bundleContent)
+  if (detectBundleFormat(pulled.files) !== undefined) return pulled
+  // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.
+  return pullImageFiles(registry, text, { ...bundleContent, directories: [''] })
 }
 
-/** Like pullBundle(), for an image that may be a bundle or a catalog, depending on its labels. */
+/** Pulls an image that may be a bundle (but not a chart) or a catalog, depending on its labels. */
 export function pullBundleOrCatalog(registry: RegistryClient, text: string): Promise<PulledBundle> {
-  const content = (labels: PulledBundle['labels']) => {
+  return pullImageFiles(registry, text, (labels) => {
     const directory = getCatalogDirectoryFromLabels(labels)
     return directory === undefined
-      ? { directories: bundleDirectoryNames, limits: defaultImagePullLimits }
+      ? bundleContent
       : { directories: [directory], limits: catalogImagePullLimits }
-  }
-  return pullImageFiles(registry, text, content)
+  })
 }
 
 /** The files of a catalog image's catalog and cache directories. */
@@ -131,40 +117,18 @@ async function pullImageFiles(
   registry: RegistryClient,
   text: string,
   content: ImageFileSelection | ImageFileSelector,
-  signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
-  return {
-    digest,
-    labels,
-    files: await unpackLayersInWorkerProcess(layers, wanted.directories, wanted.limits),
-  }
-}
-
-async function pullAndReadBundle(
-  registry: RegistryClient,
-  text: string,
-  { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallAnalysis }> {
-  const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
-  return {
-    digest,
-    reading: await readBundleInWorkerProcess(layers, labels, wanted.directories, wanted.limits),
-  }
+  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content)
+  const files = await unpackLayersInWorkerProcess(layers, wanted.directories, wanted.limits)
+  return { digest, labels, files }
 }
 
 async function pullImageLayers(
   registry: RegistryClient,
   text: string,
   content: ImageFileSelection | ImageFileSelector,
-  signal: AbortSignalLike | undefined,
-): Promise<{
-  readonly digest: string
-  readonly labels: PulledBundle['labels']
-  readonly layers: readonly CompressedLayer[]
-  readonly wanted: ImageFileSelection
-}> {
+  signal?: AbortSignalLike,
+) {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)
   const { digest, image } = await fetchImageManifest(registry, reference, signal)
@@ -207,18 +171,6 @@ export async function unpackLayersInWorkerProcess(
   return result.files
 }
 
-/** Also parses in the separate process, because the YAML is as untrusted as the archive. */
-async function readBundleInWorkerProcess(
-  layers: readonly CompressedLayer[],
-  labels: PulledBundle['labels'],
-  directories: readonly string[],
-  { unpack, unpackTime }: ImagePullLimits,
-): Promise<BundleReadResultWithInstallAnalysis> {
-  const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
-  if (!('reading' in result)) throw new Error('reading the bundle returned no result')
-  return result.reading
-}
-
 type ImageManifest = Extract<Manifest, { kind: 'image' }>
 
 async function fetchImageManifest(
@@ -256,14 +208,20 @@ function isLinuxAmd64({ platform }: ImageIndexEntry): boolean {
   return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)
 }
 
+/** Rejects only for internal errors. `unpackTime` is in milliseconds. */
 export async function readBundle(
   client: RegistryClient,
-  reference: string,
-  options: { readonly limits?: Partial<ImagePullLimits>; readonly signal?: AbortSignalLike } = {},
+  text: string,
+  signal?: AbortSignalLike,
+  unpackTime = defaultImagePullLimits.unpackTime,
 ): Promise<BundleImageLookupResult> {
   try {
-    const { digest, reading } = await pullAndReadBundle(client, reference, options)
-    return { kind: 'bundle', digest, ...reading }
+    const { digest, labels, layers } = await pullImageLayers(client, text, bundleContent, signal)
+    const order = { layers, labels, directories: bundleDirectoryNames, limits: defaultUnpackLimits }
+    // Also parses in the separate process, because the YAML is as untrusted as the archive.
+    const result = await runUnpackProcess(order, unpackTime)
+    if (!('reading' in result)) throw new Error('reading the bundle returned no result')
+    return { kind: 'bundle', digest, ...result.reading }
   } catch (error) {
     const answer = toImageLookupResult(error)
     if (answer.kind === 'ok') throw error

@@ -14,8 +14,6 @@ interface RegistryMirror {
   readonly location: string
   /** Default: all. A digest-only mirror cannot serve an outdated tag. */
   readonly for?: 'all' | 'digests' | 'tags'
-  /** Adds `?ns=<origin host>`, as containerd does, instead of replacing the path. */
-  readonly namespaceQuery?: boolean
 }
 
 /** One `[[registry]]` of registries.conf. */
@@ -35,18 +33,13 @@ export interface RegistryEndpoint {
   /** Where connections go: `registry-1.docker.io`. */
   readonly host: string
   readonly repository: string
-  /** `?ns=quay.io`, or empty. */
-  readonly query: string
   readonly isMirror: boolean
 }
 
 export interface ConfiguredRegistry extends RegistriesConfRule {
   /** Hosts to reach without TLS (`insecure = true`). */
   readonly plainHttp: readonly string[]
-  /**
-   * Hosts that the operator configures: mirrors, replaced locations and insecure hosts. Only these may have private
-   * addresses.
-   */
+  /** Configured hosts: mirrors, replaced locations and insecure hosts. Only these may have private addresses. */
   readonly named: readonly string[]
 }
 
@@ -272,16 +265,11 @@ export function getRegistryEndpoints(
   const below = full.slice(matched).replace(/^\//, '')
   const mirrors = (rule?.mirrors ?? []).filter((mirror) => ['all', wanted].includes(mirror.for ?? 'all'))
   return [
-    ...mirrors.map((mirror) => ({
-      ...splitEndpointLocation(mirror.location, mirror.namespaceQuery ? reference.repository : below),
-      query: mirror.namespaceQuery ? `?ns=${encodeURIComponent(reference.host)}` : '',
-      isMirror: true,
-    })),
+    ...mirrors.map((mirror) => ({ ...splitEndpointLocation(mirror.location, below), isMirror: true })),
     {
       ...(rule?.location === undefined
         ? splitEndpointLocation(reference.host, reference.repository)
         : splitEndpointLocation(rule.location, below)),
-      query: '',
       isMirror: false,
     },
   ]

@@ -91,6 +91,6 @@ function quoteJsonKey(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)
 }
 
-function createInvalidResponseError(message: string): RegistryError {
+export function createInvalidResponseError(message: string): RegistryError {
   return new RegistryError('bad-reply', message)
 }

@@ -127,7 +127,7 @@ async function startPgBoss(database: Database, problem: (error: unknown) => void
 class PgBossJobQueue implements PersistentJobQueue {
   readonly #database: Database
   readonly #boss: PgBoss
-  readonly #priorityOf = createFairJobPrioritizer(jobTableName, jobQueueName)
+  readonly #priorityOf = createFairJobPrioritizer()
 
   constructor(database: Database, boss: PgBoss) {
     this.#database = database
@@ -246,16 +246,15 @@ function toStorableErrorText(error: unknown): string {
   return toStorableText(text).slice(0, 2000)
 }
 
-/** `table`, `queue`: where the jobs are. */
-function createFairJobPrioritizer(table: string, queue: string) {
+function createFairJobPrioritizer() {
   const last = new Map<string, JobQueuePosition>()
 
   /** Finds the next place to be served and this repository's last one. */
   async function positionAfter(sql: SqlQueryExecutor, repository: string): Promise<number> {
     const [row] = await sql.query<{ head: number | null; own: number | null }>(
       `SELECT max(priority) AS head, min(priority) FILTER (WHERE starts_with(singleton_key, $1)) AS own
-       FROM ${table}
-       WHERE name = '${queue}' AND state IN ('created', 'retry') AND starts_with(singleton_key, 'pull ')
+       FROM ${jobTableName}
+       WHERE name = '${jobQueueName}' AND state IN ('created', 'retry') AND starts_with(singleton_key, 'pull ')
          AND start_after <= clock_timestamp()`,
       [`pull ${repository}#`],
     )

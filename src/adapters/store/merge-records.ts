@@ -40,9 +40,7 @@ function createMergeIntentStore(database: Database) {
         return row && { ...pending, id: row.id, fence: lease.fence }
       }),
 
-    /**
-     * Settling again with the same outcome changes nothing, because a process may die before it learns of the first.
-     */
+    /** Settling again with the same outcome changes nothing, because a process may die before it learns the first. */
     finishMerge: (intent, outcome, commit = intent.commit) =>
       database.transaction(async (sql) => {
         // Serializes settlements of one pull request, so that the check below reports what the index would reject.

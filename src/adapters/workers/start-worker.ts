@@ -36,6 +36,13 @@ export class WorkerFault extends Error {
 /** The script `name` beside the module at `url`, with the same extension: sources start sources, and compiled code compiled code. */
 export const findWorkerScript = (name: string, url: string): URL => new URL(`./${name}${extname(url)}`, url)
 
+/** The variables among these that are not empty. */
+export const pickVariables = (
+  environment: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+
 /** Faults that the order caused. */
 const resourceLimitFaultCodes: readonly WorkerFaultCode[] = ['too-slow', 'too-much-memory', 'displaced']
 

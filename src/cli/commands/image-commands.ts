@@ -6,7 +6,7 @@ import {
   createOutputOption,
   createPortOption,
   createRepeatableOption,
-  createIsoTimeOption,
+  createCreationTimeOption,
   addExamplesToHelp,
   runImported,
 } from '../options.ts'
@@ -63,12 +63,7 @@ function addBuildCommand(program: Command): void {
         .choices(['oci', 'docker'])
         .default('oci'),
     )
-    .addOption(
-      createIsoTimeOption(
-        '--created <time>',
-        'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)',
-      ),
-    )
+    .addOption(createCreationTimeOption())
     .option('--force', 'push even if nothing changed')
     .option('--dockerfile', 'print a Dockerfile instead of building an image, as `generate dockerfile` does')
     .option('-b, --builder-image <image>', 'with --dockerfile: image for the build stage', defaultOpmImage)

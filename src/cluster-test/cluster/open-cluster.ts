@@ -42,18 +42,10 @@ export interface KubeClusterClientOptions extends KubeconfigOptions {
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
 export async function createKubeClusterClient(options: KubeClusterClientOptions): Promise<KubeClusterClient> {
-  const connection = await loadClusterConnection(options)
-  const client = new HttpKubeClusterClient(options, connection)
-  return {
-    discover: () => client.discover(),
-    read: (query) => client.read(query),
-    perform: (action) => client.perform(action),
-    log: (at) => client.log(at),
-    close: () => connection.close(),
-  }
+  return new HttpKubeClusterClient(options, await loadClusterConnection(options))
 }
 
-class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
+class HttpKubeClusterClient implements KubeClusterClient {
   readonly #clock: Clock
   readonly #connection: ClusterConnection
   readonly #resources = new Map<string, ApiResource>()
@@ -65,7 +57,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     this.#connection = connection
   }
 
-  async discover(): ReturnType<KubeClusterClient['discover']> {
+  readonly discover: KubeClusterClient['discover'] = async () => {
     const [version, groups] = [
       await this.#sendRequest('GET', '/version'),
       await this.#sendRequest('GET', '/apis'),
@@ -88,7 +80,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     }
   }
 
-  async read(objectQuery: KubeQuery): Promise<KubeQueryResult> {
+  readonly read: KubeClusterClient['read'] = async (objectQuery) => {
     const resource = await this.#resolveResource(objectQuery)
     if ('kind' in resource) return resource
     if (objectQuery.name === undefined) return this.#list(objectQuery, resource)
@@ -99,7 +91,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
   }
 
-  async perform(action: ClusterAction): Promise<RejectedClusterAction | undefined> {
+  readonly perform: KubeClusterClient['perform'] = async (action) => {
     const objectQuery = action.kind === 'create' ? toKubeObjectQuery(action.object) : action.at
     const resource = await this.#resolveResource(objectQuery)
     if ('kind' in resource)
@@ -116,8 +108,7 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     return toRejectedClusterAction(action, answer)
   }
 
-  async log(at: Parameters<KubeClusterClient['log']>[0]): Promise<string> {
-    const { namespace, pod, container, previous } = at
+  readonly log: KubeClusterClient['log'] = async ({ namespace, pod, container, previous }) => {
     const query = new URLSearchParams({
       container,
       tailLines: String(maxContainerLogLines),
@@ -133,6 +124,8 @@ class HttpKubeClusterClient implements Omit<KubeClusterClient, 'close'> {
     )
     return answer.status === 200 ? answer.text : ''
   }
+
+  readonly close: KubeClusterClient['close'] = () => this.#connection.close()
 
   async #list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
     const objects: KubeObject[] = []

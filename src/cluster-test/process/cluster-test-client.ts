@@ -9,7 +9,7 @@ import type {
   ClusterTestProgress,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
-import { findWorkerScript, WorkerFault } from '../../adapters/workers/start-worker.ts'
+import { findWorkerScript, pickVariables, WorkerFault } from '../../adapters/workers/start-worker.ts'
 
 export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
@@ -38,8 +38,7 @@ const forwardedEnvVariableNames = [
 export function extractClusterTestEnvVariables(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
-  const taken: Record<string, string> = {}
-  for (const name of forwardedEnvVariableNames) if (environment[name]) taken[name] = environment[name]
+  const taken = pickVariables(environment, forwardedEnvVariableNames)
   delete environment['CLUSTER_TARGETS']
   return taken
 }

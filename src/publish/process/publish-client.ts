@@ -2,7 +2,7 @@
 // administrator's list only to find mistakes at the start.
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { proxyEnvVariableNames } from '../../ports/proxy.ts'
-import { findWorkerScript } from '../../adapters/workers/start-worker.ts'
+import { findWorkerScript, pickVariables } from '../../adapters/workers/start-worker.ts'
 import { WorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type {
   PublishIntentDecision,
@@ -49,12 +49,8 @@ export type PublishEnvironment = Readonly<Record<string, string>>
 export function extractPublishEnvironment(
   environment: Record<string, string | undefined>,
 ): PublishEnvironment {
-  const taken: Record<string, string> = {}
-  for (const name of forwardedEnvVariableNames) if (environment[name]) taken[name] = environment[name]
-  for (const name of publishSecretEnvVariableNames) {
-    if (environment[name]) taken[name] = environment[name]
-    delete environment[name]
-  }
+  const taken = pickVariables(environment, [...forwardedEnvVariableNames, ...publishSecretEnvVariableNames])
+  for (const name of publishSecretEnvVariableNames) delete environment[name]
   return taken
 }
 

@@ -16,7 +16,7 @@ import { GitError } from '../../adapters/git/git-error.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import { UnusableCatalogError } from './catalog-files.ts'
 import { readFile } from 'node:fs/promises'
-import type { ImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
+import { createImageBuildRecord } from '../../adapters/image/provenance/provenance-statement.ts'
 import { attestImage } from '../../adapters/image/provenance/attest-image.ts'
 
 /** The administrator's list, registries and keys for an order. */
@@ -106,7 +106,18 @@ export async function attestPublishedImage(
       digest,
       loadBuild: async () => ({
         listed: await listed(),
-        build: createImageBuildRecord(image, order, signing),
+        build: createImageBuildRecord(
+          image,
+          order.annotations,
+          order.kind === 'publish' ? order.root : undefined,
+          {
+            ...(order.kind === 'rebase' && { rebased: { name: order.image, digest: order.digest } }),
+            builder: `urn:catalog-bot:installation:${order.installation}`,
+            version: signing.ctx.version,
+            started: signing.started,
+            finished: signing.ctx.now(),
+          },
+        ),
       }),
     })
     return answer
@@ -115,29 +126,6 @@ export async function attestPublishedImage(
     if (!signing.key) return { ...answer, unattested: error.message }
     const why = `the tags point to ${digest}, which is not signed: ${error.message}`
     return { ...toFailedPublishResponse(error), why, retryable: true }
-  }
-}
-
-function createImageBuildRecord(
-  { base, platforms }: BuiltCatalogImage,
-  order: ImageBuildRequest,
-  { started, ctx }: ImageSigningContext,
-): ImageBuildRecord {
-  const { annotations, installation } = order
-  const repository = annotations['org.opencontainers.image.source']
-  const revision = annotations['org.opencontainers.image.revision']
-  const hasSource = repository !== undefined && revision !== undefined
-  return {
-    ...(hasSource && {
-      source: { repository, revision, ...(order.kind === 'publish' && { path: order.root }) },
-    }),
-    ...(base && { base }),
-    ...(order.kind === 'rebase' && { rebased: { name: order.image, digest: order.digest } }),
-    platforms,
-    builder: `urn:catalog-bot:installation:${installation}`,
-    version: ctx.version,
-    started,
-    finished: ctx.now(),
   }
 }
 

@@ -260,10 +260,7 @@ function findPreviewTagRejection(order: PublishRequest): string | undefined {
     : `the tag ${wrong} is reserved for previews because it starts with pr- and a number`
 }
 
-/**
- * The entry's credentials could copy a private base to where the entry pushes, so bases must be public or allowed by
- * the administrator.
- */
+/** The entry's credentials could copy a private base, so bases must be public or allowed by the administrator. */
 function findBaseImageRejection(
   order: PublishRequest,
   { bases }: PushTarget,

@@ -1,17 +1,17 @@
 // The process with push credentials: one order at a time for one repository, decided elsewhere.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
-import { createImagePusher } from '../../adapters/image/open-pusher.ts'
+import { RegistryCatalogPublisher } from '../../adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher } from '../../adapters/image/open-pusher.ts'
 import {
   loadCredentialFile,
   createDockerConfigCredentials,
   parseDockerConfig,
 } from '../../adapters/registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../adapters/registry/auth/credentials.ts'
-import { createRegistryClient } from '../../adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransportOptions } from '../../adapters/registry/registry-access.ts'
-import { createRegistryTransport } from '../../adapters/registry/transport/transport.ts'
+import { RegistryTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import {
   serveWorkerRequests,
@@ -70,7 +70,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
     },
     mirrorAt: openReadOnlyGitMirror,
     secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFilePath), file), 'utf8')).trim(),
-    transport: createRegistryTransport({ egress: transportConfig.egress }),
+    transport: new RegistryTransport({ egress: transportConfig.egress }),
     // Registries on this machine count as internal.
     closedHosts: [...transportConfig.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
@@ -85,12 +85,12 @@ async function createRegistryContext(
 ): Promise<PublishRegistryContext> {
   const credentials: readonly CredentialSource[] = await readPushCredentials(target)
   const access = { clock: systemClock, ...transportConfig, credentials }
-  const registry = createRegistryClient(access)
+  const registry = new HttpRegistryClient(access)
   // Mirrors may lag behind on new tags and on tags that still use an image to remove, so none is asked.
-  const published = createRegistryClient({ ...access, rules: [] })
-  const pusher = createImagePusher(access)
-  const publisher = createCatalogPublisher({ registry, published, pusher })
-  const bases = createCatalogPublisher({ registry, pusher })
+  const published = new HttpRegistryClient({ ...access, rules: [] })
+  const pusher = new RegistryImagePusher(access)
+  const publisher = new RegistryCatalogPublisher({ registry, published, pusher })
+  const bases = new RegistryCatalogPublisher({ registry, pusher })
   const keyFile = target?.signingKey
   const key =
     keyFile === undefined

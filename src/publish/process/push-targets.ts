@@ -54,9 +54,7 @@ export type PushGrant =
 export const parsePushTargets = (text: string): readonly PushTarget[] =>
   parseTargetList(text, 'PUBLISH_TARGETS', pushTargetSchema)
 
-/**
- * Reads an administrator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
- */
+/** Reads an administrator's list (YAML or JSON). Errors name the problem without values, which may be secret. */
 export function parseTargetList<Schema extends z.ZodType>(
   text: string,
   variable: string,

@@ -27,9 +27,7 @@ export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOW
 /** Ownership files at any depth, because the tools that read them search every directory. */
 const ownerFileNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'CODEOWNERS'])
 
-/**
- * Catalog directories that contain one kind of blob (layouts L7 and L12). The content determines who owns their files.
- */
+/** Catalog directories with one kind of blob (layouts L7 and L12). The content determines who owns their files. */
 const fbcSchemaDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**

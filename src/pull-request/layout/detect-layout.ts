@@ -20,9 +20,7 @@ import { isTemplatePath } from './template-pairs.ts'
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
 export type FileTextPrefixReader = (path: string) => string | undefined
 
-/**
- * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
- */
+/** Files to read per candidate before it does not count as a catalog, and in total in the fallback search. */
 const maxFileReadsPerCatalogCandidate = 20
 const maxFileReadsInFallbackSearch = 2000
 

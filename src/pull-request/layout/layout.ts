@@ -8,10 +8,7 @@ const trailingVersionPattern = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
 const bundlePathPattern =
   /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
 
-/**
- * Bundles as files in the repository: `operators/<package>/<version>/{manifests,metadata,tests}`. Recognized by path
- * only.
- */
+/** Bundles as files: `operators/<package>/<version>/{manifests,metadata,tests}`. Recognized by path only. */
 export interface BundleDirectory {
   /** `operators/foo/1.2.3`. */
   readonly root: string
@@ -24,10 +21,7 @@ export interface BundleDirectory {
 export interface RepositoryLayout {
   /** Catalogs are never nested. Ordered by path, then numerically by version. */
   readonly catalogs: readonly CatalogRoot[]
-  /**
-   * Files whose path and name look like a catalog template, sorted. Used only for display and hints, never for
-   * authority.
-   */
+  /** Files that look like catalog templates by their path, sorted. Only for display and hints, never for authority. */
   readonly templates?: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import type { PullNumber } from '../../pull-request/ids.ts'
 import { type PullSnapshot, toRepositoryKey } from '../../pull-request/snapshot.ts'
 import type { LookupResult } from '../../catalogs/gather-lookup-results.ts'
 import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation-pool.ts'
-import type { Job } from '../../ports/jobs.ts'
+import type { JobOfKind } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { handleClosedPull, executeCommentCommands } from './handle-closed-pull.ts'
@@ -50,10 +50,7 @@ const unknownMergeOutcomeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
 const maxEvaluationRestarts = 5
 
-export async function evaluatePull(
-  job: Extract<Job, { kind: 'pull' }>,
-  ctx: JobContext<Store>,
-): Promise<void> {
+export async function evaluatePull(job: JobOfKind<'pull'>, ctx: JobContext<Store>): Promise<void> {
   // GitHub's delivery of a merge arrives before the push has been verified.
   if (await isPullBeingPushed(job.repository, job.pull, createMergeRecoveryOptions(ctx)))
     return ctx.app.store.enqueue(job, pendingPushRetrySeconds)
@@ -66,7 +63,7 @@ export async function evaluatePull(
 }
 
 async function evaluatePullInJobSlot(
-  job: Extract<Job, { kind: 'pull' }>,
+  job: JobOfKind<'pull'>,
   ctx: JobContext<Store>,
   slot: JobSlot,
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { republishMergedPullReport, markMergeAnnounced } from '../../jobs/merged
 import { cancelClusterTests } from '../../cluster-test/request-cluster-test.ts'
 import { parseCommandFromComment } from '../../pull-request/command.ts'
 import type { CommandRecord } from '../../policy/command-records.ts'
-import { ForgeError } from '../../adapters/github/forge-error.ts'
+import { catchRejection } from '../../adapters/github/forge-error.ts'
 import { toCodeSpan, escapeMarkdown } from '../../report/escape.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
@@ -141,12 +141,9 @@ async function reportUnclearRollbackCommand(
   const quotedCommand = toCodeSpan(`/rollback ${rollback.words}`.trim(), 120)
   const marker = `<!-- catalog-bot:rollback ${comment} unclear -->`
   const body = `${quotedCommand} failed: ${escapeMarkdown(rollback.why)}.`
-  try {
-    await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body })
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.warn({ err: error, pull }, 'GitHub rejected the reply to /rollback')
-  }
+  await catchRejection(forge.perform({ kind: 'say-on-issue', issue: pull, marker, body }), (error) =>
+    app.log.warn({ err: error, pull }, 'GitHub rejected the reply to /rollback'),
+  )
 }
 
 /** Unedited comments by users, within the time limit. */

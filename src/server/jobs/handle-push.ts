@@ -1,5 +1,6 @@
 // Handles a push to a branch: requests publishing and releases, audits pushes by other accounts, rebuilds what changed,
 // and records the catalogs for the pages, which never read Git.
+import { z } from 'zod'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import {
   isPathUnderDirectory,
@@ -8,12 +9,12 @@ import {
 } from '../../pull-request/layout/layout.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
-import type { Job, JobQueue, LeaseStore } from '../../ports/jobs.ts'
+import type { JobOfKind, JobQueue, LeaseStore } from '../../ports/jobs.ts'
 import type { MergeRecordStore } from '../../ports/merge-records.ts'
 import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
 import type { StatusPageStore } from '../../ports/status-page-store.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { readConfig } from '../../catalogs/read-config.ts'
+import { readConfig, readOwnership } from '../../catalogs/read-config.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { readBranchState, writeBranchState } from '../../jobs/branch-state.ts'
@@ -32,20 +33,17 @@ import {
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { findOwnerFilePathsForPackages } from '../../checks/ownership/owner-files.ts'
 import { formatPrincipal } from '../../checks/ownership/principals.ts'
-import { OwnershipResolver } from '../../checks/ownership/authority.ts'
-import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
+import type { TreePathEntry } from '../../pull-request/change.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 
 /** If lost, the catalogs are compared again. */
-const lastRecordedBranchTipCache = defineCacheNamespace<string>('recorded catalogs', 1, (stored) =>
-  typeof stored === 'string' ? stored : undefined,
-)
+const lastRecordedBranchTipCache = defineCacheNamespace('recorded catalogs', 1, z.string())
 
 const recordedBranchTipTtlSeconds = 7 * 24 * 3600
 const maxRecordedCatalogs = 100
 const maxRecordedPackages = 5000
 
-type BranchJob = Extract<Job, { kind: 'branch' }>
+type BranchJob = JobOfKind<'branch'>
 
 export async function handlePush(
   job: BranchJob,
@@ -165,11 +163,7 @@ async function recordCatalogsAtCommit(
 async function buildPackageOwnerLookup(
   config: Config,
   layout: Parameters<typeof findContainingCatalog>[1],
-  entries: readonly {
-    readonly path: string
-    readonly oid: Parameters<typeof readTextBlobOrEmpty>[1]
-    readonly mode: string
-  }[],
+  entries: readonly TreePathEntry[],
   { repository }: JobContext,
 ) {
   const directoryOf = (path: string): string => {
@@ -180,20 +174,12 @@ async function buildPackageOwnerLookup(
     const directory = findContainingCatalog(path, layout) === undefined ? '' : directoryOf(path)
     return directory === '' ? [] : [{ path, directory, package: directory }]
   })
+  const authority = await readOwnership(repository, entries, config, spots)
   const paths = entries.map(({ path }) => path)
-  const needed = new Set(findOwnerFilePathsForPackages(paths, spots))
-  const textByPath = new Map<string, string>()
+  const ownerFiles = new Set(findOwnerFilePathsForPackages(paths, spots))
   const digest = createHash('sha256').update(JSON.stringify(config.owners))
   for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100')) {
-      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
-      digest.update(`${path} ${oid}\n`)
-    }
-  const existing = new Set(paths)
-  const authority = new OwnershipResolver(
-    { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },
-    config,
-  )
+    if (ownerFiles.has(path) && mode.startsWith('100')) digest.update(`${path} ${oid}\n`)
   return {
     digest: digest.digest('hex'),
     of: (name: string, path: string): readonly string[] => [

@@ -4,7 +4,7 @@ import { ForgeError } from '../../adapters/github/forge-error.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 import type { WorkPriorityClass } from '../../adapters/github/budget/request-limits.ts'
 import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
-import type { Job, JobQueue } from '../../ports/jobs.ts'
+import type { Job, JobQueue, JobOfKind } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noopTracing, type SpanAttributes } from '../../ports/tracing.ts'
 import { evaluatePull } from './evaluate-pull.ts'
@@ -145,7 +145,7 @@ function toJobSpanAttributes(job: Job, id: string): SpanAttributes {
 }
 
 type JobHandlers = {
-  readonly [Kind in Job['kind']]: (job: Extract<Job, { kind: Kind }>, ctx: JobContext<Store>) => Promise<void>
+  readonly [Kind in Job['kind']]: (job: JobOfKind<Kind>, ctx: JobContext<Store>) => Promise<void>
 }
 const jobHandlers: JobHandlers = {
   pull: evaluatePull,

@@ -1,10 +1,11 @@
 // Evaluates every open pull request and base branch every few minutes. Webhooks only make an evaluation happen sooner.
+import { z } from 'zod'
 import pLimit from 'p-limit'
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
 import { toPullRequestKey } from '../../pull-request/snapshot.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import { type Cache, defineCacheNamespace } from '../../ports/cache.ts'
-import type { Job, JobQueue } from '../../ports/jobs.ts'
+import type { JobOfKind, JobQueue } from '../../ports/jobs.ts'
 import type { OpenPullSummary } from '../../ports/forge.ts'
 import type { StatusPageStore } from '../../ports/status-page-store.ts'
 import type { Store, ReadyPullStore } from '../../ports/store.ts'
@@ -23,14 +24,9 @@ import { isImageScanDue } from '../../image-scan/scan-repository.ts'
 /** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const pullReevaluationIntervalSeconds = 3600
 /** If lost, each pull request is evaluated once more. */
-const lastSweptPullStateCache = defineCacheNamespace<string>('swept pull', 1, (stored) =>
-  typeof stored === 'string' ? stored : undefined,
-)
+const lastSweptPullStateCache = defineCacheNamespace('swept pull', 1, z.string())
 
-export function forgetSweptPull(
-  { repository, pull }: Extract<Job, { kind: 'pull' }>,
-  store: Cache,
-): Promise<void> {
+export function forgetSweptPull({ repository, pull }: JobOfKind<'pull'>, store: Cache): Promise<void> {
   return store.putCached(lastSweptPullStateCache, new Map([[toPullRequestKey(repository, pull), '']]), 0)
 }
 
@@ -46,10 +42,7 @@ interface SweptPull {
  * Enqueues a job for each pull request that changed since the last sweep. List calls show the head, base tip and update
  * time, so hundreds of quiet pull requests cost a few calls.
  */
-export async function sweepRepository(
-  job: Extract<Job, { kind: 'sweep' }>,
-  ctx: JobContext<Store>,
-): Promise<void> {
+export async function sweepRepository(job: JobOfKind<'sweep'>, ctx: JobContext<Store>): Promise<void> {
   const { app, forge } = ctx
   const about = { installation: job.installation, repository: job.repository }
   await enqueueRepositoryJobs(job, ctx)
@@ -117,10 +110,7 @@ export async function sweepRepository(
 }
 
 /** The work that is due in the repository regardless of its open pull requests. */
-async function enqueueRepositoryJobs(
-  job: Extract<Job, { kind: 'sweep' }>,
-  ctx: JobContext<Store>,
-): Promise<void> {
+async function enqueueRepositoryJobs(job: JobOfKind<'sweep'>, ctx: JobContext<Store>): Promise<void> {
   const { app, forge } = ctx
   const about = { installation: job.installation, repository: job.repository }
   await app.store.enqueue({

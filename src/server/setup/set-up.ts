@@ -20,7 +20,7 @@ import { defaultConfig } from '../../config/config.ts'
 import { toMergePlanInput } from '../../evaluate/merge-plan-input.ts'
 import { chooseMergeStrategy } from '../../policy/choose-merge-strategy.ts'
 import { buildRecommendedRulesets } from '../../policy/merge-advice.ts'
-import { createGitHubForge } from '../../adapters/github/forge.ts'
+import { GitHubForge } from '../../adapters/github/forge.ts'
 import type { GitHubApp, InstalledRepository } from '../../adapters/github/github-app.ts'
 import { readRepositoryFile } from '../../adapters/github/forge-lookup.ts'
 import { npmPackageFolder } from '../../adapters/package-metadata.ts'
@@ -130,7 +130,7 @@ async function fetchInstalledRepositoryBranch(
   { installation, repository }: InstalledRepository,
 ): Promise<InstalledRepositoryBranch> {
   const octokit = await github.octokit(installation)
-  const forge = createGitHubForge(octokit, repository, github)
+  const forge = new GitHubForge(octokit, repository, github)
   const branch = await forge.defaultBranch()
   const [rules, permissions, file] = await Promise.all([
     forge.branchRules(branch),

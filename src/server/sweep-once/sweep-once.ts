@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { createGitHubForge } from '../../adapters/github/forge.ts'
+import { GitHubForge } from '../../adapters/github/forge.ts'
 import { treeMismatchMarkerPrefix } from '../../report/base-branch-issues.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
@@ -188,7 +188,7 @@ async function restoreFreezeFromOpenIssue(
   client: TokenAuthGitHubClient,
   store: Store,
 ): Promise<void> {
-  const forge = createGitHubForge(await client.octokit(0), repository, client)
+  const forge = new GitHubForge(await client.octokit(0), repository, client)
   const issue = await forge.findOwnIssue(treeMismatchMarkerPrefix)
   if (issue?.state !== 'open') return
   await store.freezeMerges({

@@ -14,30 +14,18 @@ import {
 import { scriptAsset, stylesheetAsset } from './page-assets.ts'
 import { formatUtcMinute } from '@catalog-bot/findings/printable'
 
-export type NoticePageKind =
-  'not-found' | 'sign-in' | 'busy' | 'too-many' | 'github-silent' | 'broken' | 'refused' | 'signed-out'
+export const noticePages = {
+  'not-found': { status: 404, title: 'Page not found' },
+  'sign-in': { status: 401, title: 'Sign in to continue' },
+  busy: { status: 503, title: 'catalog-bot is busy' },
+  'too-many': { status: 429, title: 'Too many requests' },
+  'github-silent': { status: 503, title: 'GitHub is not responding' },
+  broken: { status: 500, title: 'Internal error' },
+  refused: { status: 403, title: 'Action failed' },
+  'signed-out': { status: 200, title: 'Signed out' },
+} as const
 
-export const httpStatusByNoticePageKind: Readonly<Record<NoticePageKind, number>> = {
-  'not-found': 404,
-  'sign-in': 401,
-  busy: 503,
-  'too-many': 429,
-  'github-silent': 503,
-  broken: 500,
-  refused: 403,
-  'signed-out': 200,
-}
-
-const titleByNoticePageKind: Readonly<Record<NoticePageKind, string>> = {
-  'not-found': 'Page not found',
-  'sign-in': 'Sign in to continue',
-  busy: 'catalog-bot is busy',
-  'too-many': 'Too many requests',
-  'github-silent': 'GitHub is not responding',
-  broken: 'Internal error',
-  refused: 'Action failed',
-  'signed-out': 'Signed out',
-}
+export type NoticePageKind = keyof typeof noticePages
 
 export interface Breadcrumb {
   readonly label: string
@@ -124,7 +112,7 @@ function renderSignInStatus({ login, canSignIn, path }: PageRequestContext): Htm
 
 /** Shows the same page for missing and forbidden content, so that it reveals neither. */
 export function renderNoticePage(notice: NoticePageKind, setting: PageRequestContext, more = ''): StatusPage {
-  return { title: titleByNoticePageKind[notice], crumbs: [], body: renderNoticeBody(notice, setting, more) }
+  return { title: noticePages[notice].title, crumbs: [], body: renderNoticeBody(notice, setting, more) }
 }
 
 function renderNoticeBody(

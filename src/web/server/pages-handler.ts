@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { LruMap } from '../../adapters/lru-map.ts'
-import { createOAuthClient } from '../../adapters/github/oauth-client.ts'
+import { GitHubOAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordedRepository } from '../../ports/status-page-store.ts'
 import type { Store } from '../../ports/store.ts'
@@ -23,7 +23,7 @@ import {
   renderStatusPage,
   type PageRequestContext,
   renderNoticePage,
-  httpStatusByNoticePageKind,
+  noticePages,
   type NoticePageKind,
 } from '../pages/status-page.ts'
 import { scriptAsset, stylesheetAsset } from '../pages/page-assets.ts'
@@ -117,7 +117,7 @@ class StatusPageServer {
   constructor({ settings, store, clock, log, resume, requestQuota, liveIntervalMs }: PagesHandlerOptions) {
     const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
     const now = () => clock.now()
-    const person = client && createOAuthClient({ ...client, apiUrl, webUrl: gitUrl })
+    const person = client && new GitHubOAuthClient({ ...client, apiUrl, webUrl: gitUrl })
     this.#log = log
     this.#now = now
     this.#pages = pages
@@ -151,7 +151,7 @@ class StatusPageServer {
     const { page } = address.pageRequest
     try {
       const isAsset = page === 'style' || page === 'script'
-      if (!isAsset && !this.#budget.take(parseClientIpAddress(request)))
+      if (!isAsset && !this.#budget(parseClientIpAddress(request)))
         return this.#startExchange(request, response, target, address, undefined).notice('too-many')
       const session = isAsset ? undefined : await this.#signIn?.readSession(request)
       const exchange = this.#startExchange(request, response, target, address, session)
@@ -183,7 +183,7 @@ class StatusPageServer {
       return true as const
     }
     const notice = (kind: NoticePageKind, more?: string, headers: PageResponse['headers'] = {}) => {
-      const status = httpStatusByNoticePageKind[kind]
+      const status = noticePages[kind].status
       const again = status === 429 || status === 503 ? { 'retry-after': '30' } : {}
       const { pageRequest } = address
       const body =
@@ -364,9 +364,7 @@ class StatusPageServer {
     )
   }
 
-  /**
-   * Signs out or unfreezes. Requires a signed-in user, one of catalog-bot's forms, and a token that GitHub accepts now.
-   */
+  /** Signs out or unfreezes. Requires a signed-in user, one of our forms, and a token that GitHub accepts now. */
   async #handlePost(
     requested: StatusPageRequest,
     request: IncomingMessage,

@@ -2,6 +2,7 @@
 // response to the visitor's token. Caches responses for minutes per session. Without a response, denies access.
 // Requests are limited per visitor.
 import { isIP } from 'node:net'
+import pLimit from 'p-limit'
 import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../../adapters/github/oauth-client.ts'
 import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapshot.ts'
@@ -10,10 +11,8 @@ import type { RecordedRepository } from '../../ports/status-page-store.ts'
 import type { StatusPageAccess } from '../../jobs/settings.ts'
 import type { WebSession } from './sign-in.ts'
 
-/** Limits anonymous requests per address and in total, before they reach the store. */
-export interface RequestRateLimiter {
-  take(key: string): boolean
-}
+/** Limits requests by address or user. Returns false if the budget of the key is used up. */
+export type RequestRateLimiter = (key: string) => boolean
 
 /** Addresses beyond this are forgotten and start with a full budget. */
 const maxTrackedClientIps = 20_000
@@ -122,7 +121,7 @@ export class RepositoryAccessChecker {
     if (before !== undefined) return before.may
     const underWay = this.#pendingQueries.get(key)
     if (underWay !== undefined) return underWay
-    if (!budget.take(`questions of ${session.id}`)) return 'too-many'
+    if (!budget(`questions of ${session.id}`)) return 'too-many'
     const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
       if (may === 'yes' || may === 'no')
         this.#known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
@@ -155,16 +154,11 @@ export function createRequestRateLimiter(perMinute: number, now: () => number): 
     // Its budget is full again, like that of a new address.
     ({ at }) => now() - at > 60_000,
   )
-  return {
-    take(key) {
-      const bucket = buckets.get(key) ?? { left: perMinute, at: now() }
-      const remaining = Math.min(
-        perMinute,
-        bucket.left + (Math.max(0, now() - bucket.at) / 60_000) * perMinute,
-      )
-      buckets.set(key, { left: Math.max(0, remaining - 1), at: now() })
-      return remaining >= 1
-    },
+  return (key) => {
+    const bucket = buckets.get(key) ?? { left: perMinute, at: now() }
+    const remaining = Math.min(perMinute, bucket.left + (Math.max(0, now() - bucket.at) / 60_000) * perMinute)
+    buckets.set(key, { left: Math.max(0, remaining - 1), at: now() })
+    return remaining >= 1
   }
 }
 
@@ -189,21 +183,9 @@ function isPrivateIpAddress(address: string): boolean {
   return /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i.test(address)
 }
 
-/** Runs at most `most` at once and queues `waiting` more; returns undefined beyond that. */
-export function createConcurrencyLimiter(maxRunning: number, waiting: number) {
-  let running = 0
-  const line: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    if (running >= maxRunning) {
-      if (line.length >= waiting) return undefined
-      await new Promise<void>((resolve) => line.push(resolve))
-    } else running += 1
-    try {
-      return await work()
-    } finally {
-      const next = line.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
+/** Runs at most `maxRunning` at once and queues `maxWaiting` more; returns undefined beyond that. */
+export function createConcurrencyLimiter(maxRunning: number, maxWaiting: number) {
+  const limit = pLimit(maxRunning)
+  return async <T>(work: () => Promise<T>): Promise<T | undefined> =>
+    limit.activeCount + limit.pendingCount < maxRunning + maxWaiting ? limit(work) : undefined
 }

@@ -21,15 +21,6 @@ const [nonceLength, tagLength] = [12, 16]
 /** Browsers limit cookies to 4096 characters. */
 const maxSealedCookieLength = 4096
 
-interface Cookie {
-  readonly name: string
-  readonly value: string
-  /** 0 deletes the cookie. */
-  readonly seconds: number
-  /** Sent only over HTTPS. */
-  readonly isSecure: boolean
-}
-
 /** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
 const toHostPrefixedCookieName = (name: string, isSecure: boolean): string =>
   isSecure ? `__Host-${name}` : name
@@ -54,9 +45,7 @@ const sessionSchema = z.object({
 })
 
 /** The digest of the session in each slot. If lost, the session ends. */
-const sessionSlotCacheNamespace = defineCacheNamespace('page session', 1, (stored) =>
-  typeof stored === 'string' ? stored : undefined,
-)
+const sessionSlotCacheNamespace = defineCacheNamespace('page session', 1, z.string())
 const computeTokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')
 /** A user has 256 slots, which limits the store's size. A newer session replaces the old one in its slot. */
 const toSessionSlotKey = ({ id, word }: Pick<WebSession, 'id' | 'word'>): string =>
@@ -167,14 +156,11 @@ export class SignInFlow {
     }
   }
 
+  /** A cookie for this host only, hidden from scripts and from cross-site forms. 0 seconds delete it. */
   #formatCookie(name: string, value: string, seconds: number): string {
-    return formatCookieHeader({ name, value, seconds, isSecure: this.#isSecure })
+    const isSecure = this.#isSecure
+    return `${toHostPrefixedCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   }
-}
-
-/** Cookies for this host only, hidden from scripts and from cross-site forms. */
-function formatCookieHeader({ name, value, seconds, isSecure }: Cookie): string {
-  return `${toHostPrefixedCookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 }
 
 function findCookie(

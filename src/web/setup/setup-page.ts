@@ -300,10 +300,7 @@ function findPublicUrlProblem(address: string, isHosted: boolean): string | unde
   return undefined
 }
 
-/**
- * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
- * off.
- */
+/** Omits the hook and events if there is no address, which GitHub requires even for a hook that is off. */
 export function buildAppManifest(
   { name, address }: AppRegistration,
   manifest: Readonly<Record<string, unknown>>,

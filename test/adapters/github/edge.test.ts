@@ -6,7 +6,7 @@ import pino from 'pino'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { githubApiVersion } from '../../../src/adapters/github/github-fetch.ts'
-import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
+import { GitHubForge } from '../../../src/adapters/github/forge.ts'
 import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import { blockUnmockedRequests } from './block-unmocked-requests.ts'
@@ -52,7 +52,7 @@ describe('the version of the REST API', () => {
     versioned.post('/api/graphql').reply(200, { data: { viewer: null } })
     const { app, warned } = createTestGitHubApp()
     const octokit = await app.octokit(9)
-    expect(await createGitHubForge(octokit, repository, app).branches()).toEqual([])
+    expect(await new GitHubForge(octokit, repository, app).branches()).toEqual([])
     await octokit.graphql('{ viewer { login } }')
     expect(warned).not.toHaveBeenCalled()
   })
@@ -66,7 +66,7 @@ describe('the version of the REST API', () => {
     plain.post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     plain.get(`${repositoryApiPath}/branches?per_page=100`).twice().reply(200, [])
     const { app, warned } = createTestGitHubApp()
-    const forge = createGitHubForge(await app.octokit(9), repository, app)
+    const forge = new GitHubForge(await app.octokit(9), repository, app)
     await forge.branches()
     await forge.branches()
     expect(warned.mock.calls.map(([word]) => word)).toEqual([
@@ -78,7 +78,7 @@ describe('the version of the REST API', () => {
     nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     nock(githubHost).post(`${repositoryApiPath}/dispatches`).reply(400, unsupportedApiVersionResponse)
     const { app } = createTestGitHubApp()
-    const forge = createGitHubForge(await app.octokit(9), repository, app)
+    const forge = new GitHubForge(await app.octokit(9), repository, app)
     const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
     await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })
   })

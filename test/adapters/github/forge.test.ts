@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
-import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
+import { GitHubForge } from '../../../src/adapters/github/forge.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { ReportedCheck } from '../../../src/report/report-options.ts'
 import { reviewSuggestionMarker } from '../../../src/report/report.ts'
@@ -22,8 +22,8 @@ const githubFixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = githubFixture
 const githubApp = createTestGitHubApp(githubFixture, systemClock)
 const repository = { owner: repositoryParams.owner, name: repositoryParams.repo }
-const createForge = async (app: Parameters<typeof createGitHubForge>[2]): Promise<Forge> =>
-  createGitHubForge(await githubApp.octokit(installation.id), repository, app)
+const createForge = async (app: ConstructorParameters<typeof GitHubForge>[2]): Promise<Forge> =>
+  new GitHubForge(await githubApp.octokit(installation.id), repository, app)
 const openPull = (author: string, title: string, changes: Record<string, string>) =>
   github.openPull({ repository: fullRepositoryName, author, title, changes })
 const githubForge = await createForge(githubApp)

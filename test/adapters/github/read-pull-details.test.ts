@@ -6,7 +6,7 @@ import { addCheckRunDigest } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { createGitHubForge } from '../../../src/adapters/github/forge.ts'
+import { GitHubForge } from '../../../src/adapters/github/forge.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
@@ -23,7 +23,7 @@ const { github, installation, octokit } = githubFixture
 const app = createTestGitHubApp(githubFixture, systemClock)
 // Requested once per process.
 await app.login()
-const githubForge = createGitHubForge(
+const githubForge = new GitHubForge(
   await app.octokit(installation.id),
   { owner: repositoryParams.owner, name: repositoryParams.repo },
   app,

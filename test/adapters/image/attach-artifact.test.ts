@@ -2,12 +2,12 @@
 // fallback tag, which keeps the entries of other tools.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../src/adapters/image/attach-manifest.ts'
-import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { RegistryImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import {
   createSbomAttachment,
   type ArtifactSubject,
 } from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
@@ -22,8 +22,8 @@ let artifactSubject: ArtifactSubject
 beforeEach(async () => {
   registryServer = await startMockRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  imagePusher = createImagePusher({ clock: createManualClock(), credentials: [], egress })
-  registryClient = createRegistryClient({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = new RegistryImagePusher({ clock: createManualClock(), credentials: [], egress })
+  registryClient = new HttpRegistryClient({ clock: createManualClock(), credentials: [], egress })
   const { blobs, manifests } = createImage({ 'configs/a.yaml': 'a' })
   const [{ bytes, mediaType }] = manifests
   const at = { host: registryServer.host, repository: 'org/catalog' }

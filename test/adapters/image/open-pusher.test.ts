@@ -2,11 +2,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import {
-  createImagePusher,
+  RegistryImagePusher,
   type ImagePusher,
   type ImagePusherOptions,
 } from '../../../src/adapters/image/open-pusher.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
   createStaticCredentialSource,
@@ -27,7 +27,7 @@ startRegistriesBeforeEach()
 
 function createPusher(options: Partial<ImagePusherOptions> = {}): ImagePusher {
   return closeAfterTest(
-    createImagePusher({
+    new RegistryImagePusher({
       clock,
       egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
       credentials: [
@@ -260,7 +260,7 @@ describe('scopes', () => {
     // Never accepts a token, so that the reader tries every scope.
     registryServer.script = (request, response, earlier) =>
       always({ ...request, headers: { ...request.headers, authorization: undefined } }, response, earlier)
-    const reader = createRegistryClient({
+    const reader = new HttpRegistryClient({
       clock,
       egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     })

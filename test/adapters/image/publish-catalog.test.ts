@@ -11,10 +11,10 @@ import {
   renderCompositeCatalogFiles,
   parseCompositeCatalogSpec,
 } from '../../../src/adapters/image/composite-catalog.ts'
-import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { RegistryCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../../../src/adapters/image/local-build.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { compareServing } from '../../../scripts/compare-serving.ts'
@@ -36,9 +36,9 @@ describeIfRegistryInstalled('a catalog image', () => {
   beforeAll(async () => {
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
-    registry = createRegistryClient({ clock: createManualClock(), egress })
-    pusher = createImagePusher({ clock: createManualClock(), egress, credentials: [] })
-    publisher = createCatalogPublisher({ registry, pusher, packsIn: 'here' })
+    registry = new HttpRegistryClient({ clock: createManualClock(), egress })
+    pusher = new RegistryImagePusher({ clock: createManualClock(), egress, credentials: [] })
+    publisher = new RegistryCatalogPublisher({ registry, pusher, packsIn: 'here' })
     const architectures = ['amd64', 'arm64']
     const layers = [Buffer.concat([Buffer.alloc(1024)])]
     await server.push({ layers, architectures, labels: { of: 'base' } }, 'base/opm:1', { format: 'oci' })
@@ -148,7 +148,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       get: async (key: string) => remembered.get(key),
       set: async (key: string, value: string) => void remembered.set(key, value),
     }
-    const cachingPublisher = createCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
+    const cachingPublisher = new RegistryCatalogPublisher({ registry, pusher, buildCache, packsIn: 'here' })
     const order = { files: createSmallCatalog(), base }
     const first = await cachingPublisher.publish(order, target('org/known'))
     const again = await cachingPublisher.publish(order, target('org/known'))
@@ -211,7 +211,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       ),
     ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
     // A race between the last check and the tag: another publisher moves the tag during our upload.
-    const racing = createCatalogPublisher({
+    const racing = new RegistryCatalogPublisher({
       registry,
       packsIn: 'here',
       pusher: {
@@ -231,7 +231,7 @@ describeIfRegistryInstalled('a catalog image', () => {
 
   test('interrupted between manifest and tag is finished by the next run without an upload', async () => {
     const order = { files: createSmallCatalog({ description: 'g' }), base }
-    const killed = createCatalogPublisher({
+    const killed = new RegistryCatalogPublisher({
       registry,
       packsIn: 'here',
       pusher: {
@@ -291,7 +291,7 @@ describeIfRegistryInstalled('a catalog image', () => {
       await writeFile(join(other, path), bytes, { mode: 0o600 })
       await utimes(join(other, path), 1, 2)
     }
-    const apart = createCatalogPublisher({ registry, pusher })
+    const apart = new RegistryCatalogPublisher({ registry, pusher })
     expect((await apart.build({ ...order, files: await readCatalogFolder(other) })).digest).toBe(here.digest)
     await symlink('foo/catalog.yaml', join(other, 'link.yaml'))
     await expect(readCatalogFolder(other)).rejects.toMatchObject({
@@ -307,9 +307,9 @@ describeIfRegistryInstalled('a catalog image', () => {
   test('is published despite registry errors and broken connections', async () => {
     const failing = await startFlakyProxy(server.host)
     const egress = allowLoopbackRegistries(failing.host)
-    const reader = createRegistryClient({ clock: createManualClock(), egress })
-    const writer = createImagePusher({ clock: createManualClock(), egress, credentials: [] })
-    const through = createCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
+    const reader = new HttpRegistryClient({ clock: createManualClock(), egress })
+    const writer = new RegistryImagePusher({ clock: createManualClock(), egress, credentials: [] })
+    const through = new RegistryCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
     const files = createSmallCatalog({ description: 'faults' })
     const order = { files, base: `${failing.host}/base/opm:1` }
     const published = await through.publish(order, { repository: `${failing.host}/org/faults`, tags: ['v1'] })

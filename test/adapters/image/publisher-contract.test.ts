@@ -1,9 +1,9 @@
 // The publisher in memory and the real one behave the same in everything that the publishing code relies on.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
-import { createCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
-import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { RegistryCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
+import { RegistryImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
@@ -38,8 +38,12 @@ function createRealCatalogPublisher(): { publisher: CatalogPublisher; host: stri
     egress: allowLoopbackRegistries(registryServer.host),
     credentials: [],
   }
-  const registry = createRegistryClient(access)
-  const publisher = createCatalogPublisher({ registry, pusher: createImagePusher(access), packsIn: 'here' })
+  const registry = new HttpRegistryClient(access)
+  const publisher = new RegistryCatalogPublisher({
+    registry,
+    pusher: new RegistryImagePusher(access),
+    packsIn: 'here',
+  })
   publisherCloseCallbacks.push(async () => {
     await publisher.close()
     await registry.close()

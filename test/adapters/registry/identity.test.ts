@@ -1,7 +1,7 @@
 // The identity that cache keys contain covers everything that an answer depends on, and cannot be forged.
 import { expect, test } from '@jest/globals'
 import type { CredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createStaticCredentialSource } from './scripted-registry.ts'
@@ -19,7 +19,7 @@ async function computeRegistryIdentity(password: string | undefined): Promise<st
     password === undefined
       ? []
       : [createStaticCredentialSource({ 'quay.io': { kind: 'basic', username: 'u', password } })]
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: createManualClock(),
     rules: registryMirrorRules,
     credentials: [...own, failingMirrorCredentialSource],
@@ -37,7 +37,7 @@ test('different credentials have different identities, even with unreadable mirr
 })
 
 test('the identity of a blocked image is blocked, and of a malformed reference anonymous', async () => {
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: createManualClock(),
     rules: [{ prefix: 'quay.io', blocked: true }],
   })
@@ -48,8 +48,8 @@ test('the identity of a blocked image is blocked, and of a malformed reference a
 })
 
 test('public readability depends on credentials, mirrors, and the operator configuration', async () => {
-  const seen = async (options: Partial<Parameters<typeof createRegistryClient>[0]>) => {
-    const client = createRegistryClient({ clock: createManualClock(), ...options })
+  const seen = async (options: Partial<ConstructorParameters<typeof HttpRegistryClient>[0]>) => {
+    const client = new HttpRegistryClient({ clock: createManualClock(), ...options })
     const answer = await client.isPubliclyReadable('quay.io/a/b:1')
     await client.close()
     return answer

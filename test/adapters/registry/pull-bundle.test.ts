@@ -9,7 +9,7 @@ import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle
 import { renderBundle, type OlmBundleBlob } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { manifestMediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { pullBundle, readBundle } from '../../../src/adapters/registry/pull-bundle.ts'
 import { createBundleFiles, sampleBundles } from '../../packages/bundle/sample-bundles.ts'
@@ -28,7 +28,7 @@ const bundlePackageLabels = { 'operators.operatorframework.io.bundle.package.v1'
     let client: RegistryClient
     beforeAll(async () => {
       registry = await startRealRegistry()
-      client = createRegistryClient({
+      client = new HttpRegistryClient({
         clock: createManualClock(),
         egress: allowLoopbackRegistries(registry.host),
       })
@@ -87,7 +87,7 @@ describe('from a malicious registry', () => {
   let client: RegistryClient
   beforeAll(async () => {
     registry = await startScriptedRegistry()
-    client = createRegistryClient({
+    client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
       limits: { attempts: 1 },
@@ -204,7 +204,7 @@ describe('from a malicious registry', () => {
       layers: [descriptor(gzipSync(large))],
     })
     const slow = `${registry.host}/games/b:large`
-    expect(await readBundle(client, slow, { limits: { unpackTime: 0 } })).toMatchObject({
+    expect(await readBundle(client, slow, undefined, 0)).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('took longer than 0 milliseconds'),
     })

@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RegistryCredential } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
-import { createImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { RegistryImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createStaticCredentialSource } from './scripted-registry.ts'
@@ -31,7 +31,7 @@ async function resolveAllImages(
   more: readonly string[] = [],
   platforms = false,
 ) {
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: createManualClock(),
     platforms,
     egress: { ...allowLoopbackRegistries(registry.host, ...more), tokenHosts: { [registry.host]: more } },
@@ -133,13 +133,13 @@ async function expectImagePushAndReadBack(
     tokenHosts: { [registry.host]: tokenHosts },
   }
   const credentials = credential ? [createStaticCredentialSource({ [registry.host]: credential })] : []
-  const pusher = createImagePusher({
+  const pusher = new RegistryImagePusher({
     clock: createManualClock(),
     egress,
     credentials,
     limits: { attempts: 1 },
   })
-  const reader = createRegistryClient({
+  const reader = new HttpRegistryClient({
     clock: createManualClock(),
     egress,
     credentials,
@@ -192,7 +192,12 @@ async function expectImagePushAndReadBack(
   })
   const index = createImageIndex(['amd64', 'arm64'])
   const many = await pusher.push({ ...where, repository: 'pushed/many', ...index, tags: ['v1'] })
-  const detailed = createRegistryClient({ clock: createManualClock(), egress, credentials, platforms: true })
+  const detailed = new HttpRegistryClient({
+    clock: createManualClock(),
+    egress,
+    credentials,
+    platforms: true,
+  })
   expect(await detailed.resolve(`${registry.host}/pushed/many:v1`)).toMatchObject({
     kind: 'ok',
     digest: many.digest,
@@ -230,7 +235,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const egress = allowLoopbackRegistries(host)
-    const pusher = createImagePusher({
+    const pusher = new RegistryImagePusher({
       clock: createManualClock(),
       egress,
       credentials: [],
@@ -241,7 +246,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     const { digest, blobs } = await pusher.push({ host, repository: 'a/large', ...large, tags: ['v1'] })
     expect(blobs.uploaded).toBe(2)
     expect(sizes.filter((size) => size === 1000).length).toBeGreaterThan(0)
-    const reader = createRegistryClient({ clock: createManualClock(), egress })
+    const reader = new HttpRegistryClient({ clock: createManualClock(), egress })
     const pulled = await reader.fetchManifest({ host, repository: 'a/large', tag: 'v1' })
     expect(pulled.digest).toBe(digest)
     const layer = pulled.manifest.kind === 'image' ? pulled.manifest.layers[0] : undefined
@@ -260,7 +265,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     const registry = await startRealRegistry({ kind: 'htpasswd', file })
     await expectImagePushAndReadBack(registry, robotAccountCredential)
     for (const credential of [undefined, { ...robotAccountCredential, password: 'wrong' }]) {
-      const pusher = createImagePusher({
+      const pusher = new RegistryImagePusher({
         clock: createManualClock(),
         egress: allowLoopbackRegistries(registry.host),
         credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],

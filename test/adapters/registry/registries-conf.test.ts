@@ -12,7 +12,7 @@ import {
   getRegistryEndpoints,
   type RegistriesConfRule,
 } from '../../../src/adapters/registry/registries-conf.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../../../src/adapters/registry/registry-access.ts'
 import { createManualClock } from './manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.ts'
@@ -91,7 +91,7 @@ describe('the rules of a file', () => {
       /registries\.conf on the catalog-bot host blocks/,
     )
     expect(formatRegistryEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       rules,
       resolve: () => Promise.reject(new Error('asked')),
@@ -230,7 +230,7 @@ describe('the registry access of an operator', () => {
     }
     const access = await readRegistryAccess(environment)
     expect(access.egress.certificates).toEqual({ [secure.host]: `${loopbackCertificate}\n` })
-    const client = createRegistryClient({ clock: createManualClock(), ...access })
+    const client = new HttpRegistryClient({ clock: createManualClock(), ...access })
     expect(await client.resolve('quay.io/org/app:v1')).toMatchObject({ kind: 'ok', digest: found })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({

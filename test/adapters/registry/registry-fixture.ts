@@ -1,7 +1,7 @@
 // Two scripted registries and a clock for each test, which are closed after it.
 import { afterEach, beforeEach } from '@jest/globals'
 import {
-  createRegistryClient,
+  HttpRegistryClient,
   type RegistryClientOptions,
 } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
@@ -35,7 +35,7 @@ export function closeAfterTest<T extends { close(): Promise<unknown> }>(opened: 
 
 export const createTestRegistryClient = (options: Partial<RegistryClientOptions> = {}): RegistryClient =>
   closeAfterTest(
-    createRegistryClient({
+    new HttpRegistryClient({
       clock,
       egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       random: () => 0,

@@ -481,12 +481,7 @@ describe('mirrors', () => {
       void response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
     const client = createTestRegistryClient({
       egress: allowLoopbackRegistries(registryServer.host, mirror.host),
-      rules: [
-        {
-          prefix: registryServer.host,
-          mirrors: [{ location: mirror.host, for: 'digests', namespaceQuery: true }],
-        },
-      ],
+      rules: [{ prefix: registryServer.host, mirrors: [{ location: mirror.host, for: 'digests' }] }],
       credentials: [
         createStaticCredentialSource({
           [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' },
@@ -496,7 +491,7 @@ describe('mirrors', () => {
     await client.resolve(formatTestImageReference('org/app:v1'))
     expect(mirror.requests).toHaveLength(0)
     await client.resolve(formatTestImageReference(`org/app@${digest}`))
-    expect(mirror.requests[0]?.query.get('ns')).toBe(registryServer.host)
+    expect(mirror.requests).not.toHaveLength(0)
     for (const { headers } of mirror.requests) expect(headers.authorization).toBeUndefined()
     await mirror.close()
   })

@@ -14,9 +14,9 @@ import {
   mediaTypesByImageFormat,
 } from '../../../src/adapters/image/image-documents.ts'
 import { gzipByteChunks } from '../../../src/adapters/image/layer/pack-layer.ts'
-import { createImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
+import { RegistryImagePusher, type ImagePusher } from '../../../src/adapters/image/open-pusher.ts'
 import { computeSha256Digest } from '../../../src/adapters/registry/manifest.ts'
-import { createRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
@@ -67,8 +67,8 @@ describeIfImageAvailable(['umoci', 'docker-registry', 'skopeo'])('the container 
     directory = createImageTestDirectory()
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
-    registry = createRegistryClient({ clock: systemClock, egress })
-    pusher = createImagePusher({ clock: systemClock, egress, credentials: [] })
+    registry = new HttpRegistryClient({ clock: systemClock, egress })
+    pusher = new RegistryImagePusher({ clock: systemClock, egress, credentials: [] })
   }, 30_000)
   afterAll(async () => {
     await registry?.close()

@@ -8,7 +8,7 @@ import type { PublishContext } from '../../../src/publish/process/publish-contex
 import type { PublishRequest } from '../../../src/publish/process/publish-protocol.ts'
 import { parsePushTargets } from '../../../src/publish/process/push-targets.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryTransport } from '../../../src/adapters/registry/transport/transport.ts'
+import { RegistryTransport } from '../../../src/adapters/registry/transport/transport.ts'
 
 const webhookSecret = 'a secret of the operator'
 let receivedWebhookRequests: { request: IncomingMessage; body: string }[]
@@ -26,7 +26,7 @@ const webhookServer = createServer((request, response) => {
 })
 await new Promise<void>((resolve) => webhookServer.listen(0, '127.0.0.1', resolve))
 const webhookServerHost = `127.0.0.1:${(webhookServer.address() as AddressInfo).port}`
-const webhookTransport = createRegistryTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
+const webhookTransport = new RegistryTransport({ egress: allowLoopbackRegistries(webhookServerHost) })
 const publisherContext: PublishContext = {
   targets: parsePushTargets(
     `[{github: coast/operators, webhooks: [{url: 'http://${webhookServerHost}/hook', secret: hook.secret}, {url: 'http://10.1.2.3/hook', secret: s}]}]`,

@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { scriptAsset } from '../../../src/web/pages/page-assets.ts'
-import { createOAuthClient } from '../../../src/adapters/github/oauth-client.ts'
+import { GitHubOAuthClient } from '../../../src/adapters/github/oauth-client.ts'
 import { recordRateLimitWait } from '../../../src/jobs/rate-limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
@@ -532,7 +532,7 @@ describe('a signed-in user', () => {
   test('a revoked token is no longer valid on GitHub', async () => {
     const { CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = pagesFixture.environment
     const { url } = pagesFixture.github
-    const client = createOAuthClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
+    const client = new GitHubOAuthClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
     const [verifier, redirectUrl] = ['v'.repeat(43), `${pagesFixture.url}/sign-in/back`]
     const challenge = createHash('sha256').update(verifier).digest('base64url')
     const agreed = await fetch(`${client.authorizeUrl({ state: 'x', challenge, redirectUrl })}&as=ann`, {

@@ -19,7 +19,7 @@ const repositoryAccessChecker = new RepositoryAccessChecker({
     exchange: () => Promise.resolve(undefined),
     revoke: () => Promise.resolve(),
   },
-  budget: { take: () => true },
+  budget: () => true,
   publicFor: 1,
   now: () => 5000,
 })

@@ -63,10 +63,10 @@ describe('the limits for clients', () => {
   test('give each client a request budget that refills over time', () => {
     const time = { now: 0 }
     const budget = createRequestRateLimiter(3, () => time.now)
-    expect([1, 2, 3, 4].map(() => budget.take('one'))).toEqual([true, true, true, false])
-    expect(budget.take('other')).toBe(true)
+    expect([1, 2, 3, 4].map(() => budget('one'))).toEqual([true, true, true, false])
+    expect(budget('other')).toBe(true)
     time.now += 20_000
-    expect([budget.take('one'), budget.take('one')]).toEqual([true, false])
+    expect([budget('one'), budget('one')]).toEqual([true, false])
   })
   const from = (remoteAddress: string, forwarded?: string) =>
     parseClientIpAddress({

@@ -91,10 +91,7 @@ export const defaultQuotaReserves: QuotaReserveByPriorityClass = {
   scan: 0.5,
 }
 
-export interface BudgetedRequest extends Pick<
-  RequestCost,
-  'resource' | 'isWrite' | 'createsContent' | 'points' | 'isForToken'
-> {
+export interface BudgetedRequest extends RequestCost {
   readonly work: WorkPriorityClass
   /** Its job has started, so coming back would repeat its reads. */
   readonly hasBegun: boolean

@@ -96,7 +96,7 @@ export function createAttestationAttachment(
   envelope: Uint8Array,
   present: readonly ArtifactLayer[],
 ): ImageAttachment {
-  const layer = toArtifactLayer(envelope, dsseEnvelopeMediaType, {
+  const layer = createBlobDescriptor(envelope, dsseEnvelopeMediaType, {
     [cosignSignatureAnnotation]: '',
     predicateType: slsaProvenanceType,
     ...provenancePredicateAnnotations,
@@ -110,7 +110,7 @@ export function createSignatureAttachment(
   signature: Uint8Array,
   present: readonly ArtifactLayer[],
 ): ImageAttachment {
-  const layer = toArtifactLayer(payload, simpleSigningMediaType, {
+  const layer = createBlobDescriptor(payload, simpleSigningMediaType, {
     [cosignSignatureAnnotation]: Buffer.from(signature).toString('base64'),
   })
   return createCosignImage(subject, 'sig', [...present, layer], payload)
@@ -140,19 +140,12 @@ function createCosignImage(
     }),
   )
   const manifest = {
-    schemaVersion: 2,
-    mediaType: manifestMediaTypes.ociManifest,
     artifactType: cosignArtifactTypes[kind],
     config: createBlobDescriptor(config, 'application/vnd.oci.image.config.v1+json'),
     layers,
-    subject: toSubjectDescriptor(subject),
   }
-  return {
-    repository: formatRepositoryName(subject),
-    manifest: { mediaType: manifestMediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
-    blobs: [toBlobToPush(config), toBlobToPush(bytes)],
-    tags: [formatCosignTag(subject.digest, kind)],
-  }
+  const tags = [formatCosignTag(subject.digest, kind)]
+  return { ...createAttachment(subject, manifest, [config, bytes]), tags }
 }
 
 const emptyJsonConfig = Buffer.from('{}')
@@ -169,42 +162,41 @@ function createOciArtifact(
 ): ImageAttachment {
   const [first] = content
   const manifest = {
-    schemaVersion: 2,
-    mediaType: manifestMediaTypes.ociManifest,
     artifactType,
     config: createBlobDescriptor(emptyJsonConfig, 'application/vnd.oci.empty.v1+json'),
     layers: content.map(({ bytes, mediaType, annotations }) =>
-      toArtifactLayer(bytes, mediaType, annotations),
+      createBlobDescriptor(bytes, mediaType, annotations),
     ),
-    subject: toSubjectDescriptor(subject),
-    ...(first?.annotations && { annotations: first.annotations }),
   }
+  const more = first?.annotations && { annotations: first.annotations }
+  return createAttachment(subject, manifest, [emptyJsonConfig, ...content.map(({ bytes }) => bytes)], more)
+}
+
+/** `more`: fields after the subject, because the order of the fields is part of the digest. */
+function createAttachment(
+  subject: ArtifactSubject,
+  { artifactType, config, layers }: Readonly<Record<'artifactType' | 'config' | 'layers', unknown>>,
+  blobs: readonly Uint8Array[],
+  more?: object,
+): ImageAttachment {
+  const { ociManifest: mediaType } = manifestMediaTypes
+  const { mediaType: type, digest, size } = subject
+  const about = { subject: { mediaType: type, digest, size }, ...more }
+  const manifest = { schemaVersion: 2, mediaType, artifactType, config, layers, ...about }
   return {
     repository: formatRepositoryName(subject),
-    manifest: { mediaType: manifestMediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
-    blobs: [toBlobToPush(emptyJsonConfig), ...content.map(({ bytes }) => toBlobToPush(bytes))],
+    manifest: { mediaType, bytes: Buffer.from(JSON.stringify(manifest)) },
+    blobs: blobs.map(toBlobToPush),
   }
 }
 
-function toSubjectDescriptor({ mediaType, digest, size }: ArtifactSubject): object {
-  return { mediaType, digest, size }
-}
-
-function createBlobDescriptor(bytes: Uint8Array, mediaType: string): object {
-  return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length }
-}
-
-function toArtifactLayer(
+function createBlobDescriptor(
   bytes: Uint8Array,
   mediaType: string,
   annotations?: Readonly<Record<string, string>>,
 ): ArtifactLayer {
-  return {
-    mediaType,
-    digest: computeSha256Digest(bytes),
-    size: bytes.length,
-    ...(annotations && { annotations }),
-  }
+  const digest = computeSha256Digest(bytes)
+  return { mediaType, digest, size: bytes.length, ...(annotations && { annotations }) }
 }
 
 function toBlobToPush(bytes: Uint8Array): BlobToPush {

@@ -23,6 +23,24 @@ export interface ImageBuildRecord {
   readonly finished?: number
 }
 
+/** `path`: of the catalog in the repository that the annotations name. */
+export function createImageBuildRecord(
+  { base, platforms }: Pick<ImageBuildRecord, 'base' | 'platforms'>,
+  annotations: Readonly<Record<string, string>>,
+  path: string | undefined,
+  more: Omit<ImageBuildRecord, 'source' | 'base' | 'platforms'>,
+): ImageBuildRecord {
+  const repository = annotations['org.opencontainers.image.source']
+  const revision = annotations['org.opencontainers.image.revision']
+  const hasSource = repository !== undefined && revision !== undefined
+  return {
+    ...(hasSource && { source: { repository, revision, ...(path !== undefined && { path }) } }),
+    ...(base && { base }),
+    platforms,
+    ...more,
+  }
+}
+
 export function createProvenanceStatement(image: SignedImage, build: ImageBuildRecord): Uint8Array {
   const { source, base, rebased } = build
   const statement = {

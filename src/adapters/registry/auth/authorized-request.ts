@@ -9,11 +9,8 @@ import {
 } from './credentials.ts'
 import type { RegistryEndpoint } from '../registries-conf.ts'
 import { RegistryError } from '../registry-error.ts'
-import {
-  formatBasicAuthorization,
-  type RegistryTokenRequest,
-  type RegistryTokenService,
-} from './token-service.ts'
+import { formatBasicAuthorization } from '../../../ports/proxy.ts'
+import type { RegistryTokenRequest, RegistryTokenService } from './token-service.ts'
 import type { TransportRequest, TransportResponse, RegistryTransport } from '../transport/transport.ts'
 
 interface AuthChallenge {
@@ -64,15 +61,14 @@ export function createAuthorizedRequestSender(
 ): AuthorizedRequestSender {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, RegistryAuthScheme>()
-  const originOf = createRegistryOriginResolver(transport)
 
   return async (request) => {
     const { endpoint, signal } = request
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
     const memory = `${endpoint.host} ${computeCredentialFingerprint(credential)}`
-    const origin = originOf(endpoint.host)
+    const origin = toRegistryOrigin(transport, endpoint.host)
     const url = toRequestUrl(request, origin)
-    const authorization = new RegistryRequestCredential(
+    const authorization = createRequestAuthorization(
       request,
       credential,
       rights,
@@ -105,8 +101,7 @@ export function createAuthorizedRequestSender(
 }
 
 function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): URL {
-  const url =
-    typeof path === 'string' ? new URL(`${origin}/v2/${endpoint.repository}/${path}${endpoint.query}`) : path
+  const url = typeof path === 'string' ? new URL(`${origin}/v2/${endpoint.repository}/${path}`) : path
   // Prevents sending credentials to another host.
   if (url.origin !== origin)
     throw new RegistryError('blocked', `a request for ${endpoint.host} would go to ${url.host}`)
@@ -114,82 +109,61 @@ function toRequestUrl({ endpoint, path }: RegistryHttpRequest, origin: string): 
 }
 
 /** The credential of one request, in the form that the registry's challenges ask for. */
-class RegistryRequestCredential {
-  readonly #request: RegistryHttpRequest
-  readonly #credential: RegistryCredential
-  readonly #rights: RegistryTokenActions
-  readonly #tokens: RegistryTokenService
-  #known: RegistryAuthScheme | undefined
-  #used: RegistryTokenRequest | undefined
-  readonly #attempted = new Set<string>()
-
-  constructor(
-    request: RegistryHttpRequest,
-    credential: RegistryCredential,
-    rights: RegistryTokenActions,
-    tokens: RegistryTokenService,
-    known: RegistryAuthScheme | undefined,
-  ) {
-    this.#request = request
-    this.#credential = credential
-    this.#rights = rights
-    this.#tokens = tokens
-    this.#known = known
-    if (known?.scheme === 'bearer' && credential.kind !== 'bearer')
-      this.#used = this.#toTokenRequest(known, this.#ownScope)
+function createRequestAuthorization(
+  { endpoint, alsoPulls }: RegistryHttpRequest,
+  credential: RegistryCredential,
+  rights: RegistryTokenActions,
+  tokens: RegistryTokenService,
+  firstScheme: RegistryAuthScheme | undefined,
+) {
+  const ownScope = `repository:${endpoint.repository}:${rights}`
+  const toTokenRequest = (
+    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
+    scope: string,
+  ): RegistryTokenRequest => {
+    // The required scope comes first because some services read only one.
+    const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
+    return { host: endpoint.host, realm, service, scopes, credential }
   }
+  const attemptedScopes = new Set<string>()
+  let known = firstScheme
+  let used =
+    known?.scheme === 'bearer' && credential.kind !== 'bearer' ? toTokenRequest(known, ownScope) : undefined
 
-  get #ownScope() {
-    return `repository:${this.#request.endpoint.repository}:${this.#rights}`
-  }
-
-  async header(): Promise<string | undefined> {
-    const credential = this.#credential
+  const header = async (): Promise<string | undefined> => {
     if (credential.kind === 'bearer') return `Bearer ${credential.token}`
-    if (this.#known?.scheme === 'bearer' && this.#used)
-      return `Bearer ${await this.#tokens.token(this.#used)}`
-    if (this.#known?.scheme === 'basic' && credential.kind === 'basic')
-      return formatBasicAuthorization(credential)
+    if (known?.scheme === 'bearer' && used) return `Bearer ${await tokens.token(used)}`
+    if (known?.scheme === 'basic' && credential.kind === 'basic') return formatBasicAuthorization(credential)
     return undefined
   }
 
   /** The scheme for the next attempt; undefined if there is nothing else to try. */
-  answer({ scheme, parameters }: AuthChallenge): RegistryAuthScheme | undefined {
-    const { name } = this.#request.endpoint
+  const answer = ({ scheme, parameters }: AuthChallenge): RegistryAuthScheme | undefined => {
     if (scheme === 'basic') {
-      if (this.#credential.kind !== 'basic') return undefined
-      if (this.#known?.scheme === 'basic')
-        throw new RegistryError('credentials', `${name} rejected the configured credentials`)
-      return (this.#known = { scheme: 'basic' })
+      if (credential.kind !== 'basic') return undefined
+      if (known?.scheme === 'basic')
+        throw new RegistryError('credentials', `${endpoint.name} rejected the configured credentials`)
+      return (known = { scheme: 'basic' })
     }
-    if (this.#credential.kind === 'bearer')
-      throw new RegistryError('credentials', `${name} rejected the configured token`)
-    const known = {
+    if (credential.kind === 'bearer')
+      throw new RegistryError('credentials', `${endpoint.name} rejected the configured token`)
+    const bearer = {
       scheme: 'bearer',
       realm: parameters.get('realm') ?? '',
       service: parameters.get('service') ?? '',
     } as const
-    this.#known = known
-    if (this.#used) this.#tokens.invalidate(this.#used)
-    const requestedScope = restrictTokenScope(parameters.get('scope') ?? '', this.#rights)
-    const scopes = requestedScope === '' ? [this.#ownScope] : [this.#ownScope, requestedScope]
-    if (parameters.get('error') === 'insufficient_scope') this.#attempted.add(this.#ownScope)
-    const scope = scopes.find((one) => !this.#attempted.has(one))
+    known = bearer
+    if (used) tokens.invalidate(used)
+    const requestedScope = restrictTokenScope(parameters.get('scope') ?? '', rights)
+    const scopes = requestedScope === '' ? [ownScope] : [ownScope, requestedScope]
+    if (parameters.get('error') === 'insufficient_scope') attemptedScopes.add(ownScope)
+    const scope = scopes.find((one) => !attemptedScopes.has(one))
     if (scope === undefined) return undefined
-    this.#attempted.add(scope)
-    this.#used = this.#toTokenRequest(known, scope)
-    return known
+    attemptedScopes.add(scope)
+    used = toTokenRequest(bearer, scope)
+    return bearer
   }
-
-  #toTokenRequest(
-    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
-    scope: string,
-  ): RegistryTokenRequest {
-    const { endpoint, alsoPulls } = this.#request
-    // The required scope comes first because some services read only one.
-    const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
-    return { host: endpoint.host, realm, service, scopes, credential: this.#credential }
-  }
+  return { header, answer }
 }
 
 async function resolveAuthChallenge(
@@ -214,23 +188,13 @@ async function resolveAuthChallenge(
     : undefined
 }
 
-// A catalog names a few dozen hosts; an attacker's references could name any number.
-const maxCachedRegistryOrigins = 1000
-
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
-function createRegistryOriginResolver(transport: RegistryTransport): (host: string) => string {
-  const known = new Map<string, string>()
-  return (host) => {
-    const found = known.get(host)
-    if (found !== undefined) return found
-    const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
-    // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
-    if (hostname !== host.replace(/:\d+$/, ''))
-      throw new RegistryError('blocked', `"${host}" is not a valid host name`)
-    if (known.size >= maxCachedRegistryOrigins) known.clear()
-    known.set(host, origin)
-    return origin
-  }
+function toRegistryOrigin(transport: RegistryTransport, host: string): string {
+  const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
+  // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
+  if (hostname !== host.replace(/:\d+$/, ''))
+    throw new RegistryError('blocked', `"${host}" is not a valid host name`)
+  return origin
 }
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */

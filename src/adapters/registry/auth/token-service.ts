@@ -1,6 +1,7 @@
 // Bearer tokens, cached per (host, service, scope, credential) until shortly before they expire. Credentials go only to
 // realms that the egress policy accepts for the registry.
 import type { Clock } from '../../../ports/clock.ts'
+import { formatBasicAuthorization } from '../../../ports/proxy.ts'
 import { type RegistryCredential, computeCredentialFingerprint } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 import { parseRegistryErrorBody, toRegistryResponseError } from '../transport/response-error.ts'
@@ -25,12 +26,12 @@ const tokenEarlyRefreshSeconds = 30
 const maxCachedTokens = 10_000
 
 export class RegistryTokenService {
-  readonly #transport: RegistryTransport
+  readonly #transport: Pick<RegistryTransport, 'policy' | 'exchange'>
   readonly #clock: Clock
   readonly #cachedTokens = new Map<string, { readonly token: string; readonly until: number }>()
   readonly #pendingTokens = new Map<string, Promise<string>>()
 
-  constructor(transport: RegistryTransport, clock: Clock) {
+  constructor(transport: Pick<RegistryTransport, 'policy' | 'exchange'>, clock: Clock) {
     this.#transport = transport
     this.#clock = clock
   }
@@ -154,13 +155,6 @@ export class RegistryTokenService {
     )
     return realm
   }
-}
-
-export function formatBasicAuthorization(credential: {
-  readonly username: string
-  readonly password: string
-}): string {
-  return `Basic ${Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64')}`
 }
 
 // The key includes the realm: a registry that names another realm must not get the first one's token.

@@ -27,8 +27,6 @@ export interface EgressOptions {
   readonly plainHttp?: readonly string[]
   /** Hosts (`host` or `host:port`, exact) that may have these otherwise forbidden addresses (CIDRs). */
   readonly internal?: Readonly<Record<string, readonly string[]>>
-  /** Public addresses to forbid, as CIDRs. */
-  readonly deniedAddresses?: readonly string[]
   /** If set, no other host (`host` or `host:port`, exact) is contacted, including realms and redirects. */
   readonly onlyHosts?: readonly string[]
   /** Additional token hosts that may receive a registry's credentials: `{'registry.example': ['sso.example']}`. */
@@ -55,7 +53,7 @@ const allowedPorts: ReadonlySet<number> = new Set([443, 80, 5000, 5001, 8443])
 const maxCachedRegistryOrigins = 1000
 
 // Public by registry, but served by the cloud's own infrastructure.
-const alwaysDeniedCidrRanges = ['168.63.129.16/32']
+const cloudMetadataRange = parseCidr('168.63.129.16/32')
 
 // Token services outside their registry's domain.
 const tokenHostsByRegistryHost: Readonly<Record<string, readonly string[]>> = {
@@ -70,7 +68,6 @@ export class EgressPolicy {
   readonly #options: EgressOptions
   readonly #plainHttp
   readonly #only
-  readonly #denied
   readonly #internal
   readonly #tokenHosts
   readonly #listedPorts
@@ -81,7 +78,6 @@ export class EgressPolicy {
     this.#options = options
     this.#plainHttp = new Set((options.plainHttp ?? []).map(lowercaseHost))
     this.#only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseHost))
-    this.#denied = [...alwaysDeniedCidrRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
     this.#internal = new Map(
       Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
         lowercaseHost(host),
@@ -169,7 +165,7 @@ export class EgressPolicy {
     const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
     if (!parsed) throw createBlockedHostError(`"${address}" is not an IP address`)
     if (this.#getInternalRanges(hostname, port)?.some((cidr) => isInCidr(cidr, parsed))) return
-    if (!isGlobalUnicast(parsed) || this.#denied.some((cidr) => isInCidr(cidr, parsed)))
+    if (!isGlobalUnicast(parsed) || isInCidr(cloudMetadataRange, parsed))
       throw createBlockedHostError(
         canonicalizeHostname(address) === hostname
           ? `${address} is not a public address`

@@ -6,7 +6,7 @@ import { createSecureContext, getCACertificates, connect as connectTls } from 'n
 import { buildConnector } from 'undici'
 import { type EgressPolicy, canonicalizeHostname } from './egress-policy.ts'
 import { RegistryError } from '../registry-error.ts'
-import type { ProxyServer } from '../../../ports/proxy.ts'
+import { formatBasicAuthorization, type ProxyServer } from '../../../ports/proxy.ts'
 
 /** A proxy's reply to CONNECT is a few lines. */
 const maxProxyResponseHeaderBytes = 16 * 1024
@@ -158,10 +158,7 @@ function formatProxyConnectRequest(
   { host, port }: { host: string; port: number },
 ): string {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const { username, password } = credential ?? {}
   const authorization =
-    credential === undefined
-      ? ''
-      : `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}\r\n`
+    credential === undefined ? '' : `Proxy-Authorization: ${formatBasicAuthorization(credential)}\r\n`
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`
 }

@@ -50,12 +50,6 @@ const defaultTransportLimits: TransportLimits = {
   connections: 64,
 }
 
-export interface RegistryTransport {
-  readonly policy: EgressPolicy
-  exchange(exchange: TransportRequest): Promise<TransportResponse>
-  close(): Promise<void>
-}
-
 const maxErrorBodyBytes = 65_536
 
 export interface TransportOptions {
@@ -66,17 +60,13 @@ export interface TransportOptions {
   readonly keepAliveAfterHead?: boolean | undefined
 }
 
-export function createRegistryTransport(options: TransportOptions = {}): RegistryTransport {
-  return new UndiciTransport(options)
-}
-
-class UndiciTransport implements RegistryTransport {
+export class RegistryTransport {
   readonly policy: EgressPolicy
   readonly #keepAliveAfterHead
   readonly #limits
   readonly #agent
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions = {}) {
     this.#keepAliveAfterHead = options.keepAliveAfterHead
     this.#limits = { ...defaultTransportLimits, ...options.limits }
     this.policy = new EgressPolicy(options.egress)
@@ -93,7 +83,7 @@ class UndiciTransport implements RegistryTransport {
     })
   }
 
-  readonly exchange: RegistryTransport['exchange'] = async (exchange) => {
+  readonly exchange = async (exchange: TransportRequest): Promise<TransportResponse> => {
     const run: RequestAbortHandle = { stop: undefined, stopped: undefined }
     const abortExchange = (error: RegistryError) => {
       run.stopped ??= error
@@ -118,7 +108,7 @@ class UndiciTransport implements RegistryTransport {
     }
   }
 
-  readonly close: RegistryTransport['close'] = () => this.#agent.destroy()
+  readonly close = (): Promise<void> => this.#agent.destroy()
 
   // undici's dispatch instead of request() avoids a stream, signal and iterator per reply, which halves the cost of a
   // check.

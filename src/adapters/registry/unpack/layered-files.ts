@@ -56,10 +56,7 @@ export class LayeredFileSystem {
   /** Every path, including directories. */
   readonly paths = (): Iterable<string> => listDescendantPaths(this.#root, '')
 
-  /**
-   * Regular files below the directories (`` means all), with links resolved. Throws a RegistryError for a dangling
-   * link.
-   */
+  /** Regular files below the directories (``: all), with links resolved. Throws a RegistryError for a dangling link. */
   readonly filesBelow = (directories: readonly string[]): ReadonlyMap<string, Uint8Array> => {
     const found = new Map<string, Uint8Array>()
     for (const directory of directories) {

@@ -30,10 +30,7 @@ export type BundleReadResult = Omit<
   'kind' | 'digest' | 'install'
 >
 
-/**
- * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
- * both.
- */
+/** One pull's content, and the outcome of installing it. Cached separately because few callers need both. */
 export interface BundleReadResultWithInstallAnalysis extends BundleReadResult {
   readonly install: BundleInstallAnalysis
 }

@@ -182,10 +182,7 @@ export function parsePaxRecords(bytes: Uint8Array): PaxRecords {
   return found
 }
 
-/**
- * Rejects global headers with records other than comments, where git writes the commit. Go ignores such records; others
- * don't.
- */
+/** Rejects global headers with records other than git's comments. Go ignores such records; others don't. */
 export function checkGlobalPaxRecords(bytes: Uint8Array): void {
   for (const [key] of splitPaxRecords(bytes))
     if (key !== 'comment')

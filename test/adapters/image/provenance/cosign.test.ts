@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../../src/adapters/image/attach-manifest.ts'
-import { createImagePusher, type ImagePusher } from '../../../../src/adapters/image/open-pusher.ts'
+import { RegistryImagePusher, type ImagePusher } from '../../../../src/adapters/image/open-pusher.ts'
 import {
   createProvenanceAttachments,
   createMissingSignatureAttachments,
@@ -18,7 +18,7 @@ import {
   parseVerifyingKeyPem,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../../src/adapters/image/provenance/verify-image.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { findMissingProgram } from '../../../left-out.ts'
@@ -83,8 +83,8 @@ beforeAll(async () => {
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
   registryServer = await startRealRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  registryClient = createRegistryClient({ clock: createManualClock(), credentials: [], egress })
-  imagePusher = createImagePusher({ clock: createManualClock(), credentials: [], egress })
+  registryClient = new HttpRegistryClient({ clock: createManualClock(), credentials: [], egress })
+  imagePusher = new RegistryImagePusher({ clock: createManualClock(), credentials: [], egress })
   await runCosign('generate-key-pair')
 })
 afterAll(async () => {

@@ -6,7 +6,7 @@ import {
   EgressPolicy,
   type EgressOptions,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import {
   createStaticCredentialSource,
@@ -52,7 +52,7 @@ function createTestRegistryClient(
   egress: EgressOptions = {},
 ): RegistryClient {
   registryClient = closeAfterTest(
-    createRegistryClient({
+    new HttpRegistryClient({
       clock,
       egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
       credentials: credential ? [createStaticCredentialSource({ [registryServer.host]: credential })] : [],

@@ -7,10 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProxyForUrl } from '../../../../src/ports/proxy.ts'
 import { readRegistryAccess } from '../../../../src/adapters/registry/registry-access.ts'
-import {
-  createRegistryTransport,
-  type RegistryTransport,
-} from '../../../../src/adapters/registry/transport/transport.ts'
+import { RegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createCertificateAuthority, startForwardProxy, startTlsTerminator } from '../../../forward-proxy.ts'
 
 const registryHost = 'registry.example'
@@ -46,7 +43,7 @@ function requestThroughProxy(
   credential = `me:${encodeURIComponent(proxyPassword)}`,
 ) {
   const environment = { HTTPS_PROXY: `http://${credential}@127.0.0.1:${forwardProxy.port}` }
-  const transport = createRegistryTransport({
+  const transport = new RegistryTransport({
     egress: {
       certificates: { [registryHost]: caCertificate },
       proxy: { by, to: (to) => findProxyForUrl(to, environment) },

@@ -3,9 +3,9 @@ import {
   EgressPolicy,
   allowLoopbackRegistries,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import { RegistryTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
-import { createRegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
+import { RegistryTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
 import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
 
@@ -13,7 +13,7 @@ const requestUrlViaTransport = async (
   url: string,
   resolve?: (name: string) => Promise<readonly string[]>,
 ) => {
-  const transport = createRegistryTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
+  const transport = new RegistryTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
   try {
     return await transport.exchange({
       method: 'GET',
@@ -177,12 +177,6 @@ describe('schemes, ports and hosts', () => {
     expect(open.certificatesOf('::1', 443)).toEqual(['all'])
     new EgressPolicy({ internal: { '::1': ['::1/128'] } }).checkUrl(new URL('https://[::1]/'))
   })
-  test('denied address ranges are rejected even if they are public', () => {
-    const strict = new EgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
-    expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
-    strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
-    expect(() => new EgressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
-  })
 })
 
 describe('an internal address that the operator allows', () => {
@@ -207,10 +201,7 @@ describe('an internal address that the operator allows', () => {
       resolvedHosts.push(url.href)
       return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
     }
-    const tokens = new RegistryTokenService(
-      { policy, exchange, close: async () => undefined },
-      createManualClock(),
-    )
+    const tokens = new RegistryTokenService({ policy, exchange }, createManualClock())
     const token = (host: string, realm: string) =>
       tokens.token({ host, realm, service: '', scopes: [], credential: { kind: 'anonymous' } })
     await expect(token('evil.example', 'https://inside.example/')).rejects.toMatchObject({ code: 'blocked' })
@@ -222,7 +213,7 @@ describe('an internal address that the operator allows', () => {
 describe('redirects', () => {
   test('a redirect to an internal address, another scheme, or in a loop is blocked', async () => {
     const registry = await startScriptedRegistry()
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
     })
@@ -254,7 +245,7 @@ describe('redirects', () => {
     plain.add('a/b', '1')
     const port = secure.host.split(':')[1] ?? ''
     const { loopbackCertificate } = await import('../scripted-registry.ts')
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: {
         plainHttp: [plain.host],
@@ -281,7 +272,7 @@ describe('redirects', () => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
     }
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host, storage.host),
       credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
@@ -296,7 +287,7 @@ describe('redirects', () => {
 })
 
 test('references to internal addresses are blocked before any DNS lookup', async () => {
-  const client = createRegistryClient({
+  const client = new HttpRegistryClient({
     clock: createManualClock(),
     resolve: () => Promise.reject(new Error('asked')),
   })

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { createRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
+import { HttpRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
-  createRegistryTransport,
+  RegistryTransport,
   type TransportRequest,
   type TransportLimits,
 } from '../../../../src/adapters/registry/transport/transport.ts'
@@ -30,7 +30,7 @@ function sendTestTransportRequest(
   limits: Partial<TransportLimits> = {},
 ) {
   const egress = allowLoopbackRegistries(registryServer.host, secondRegistryServer.host)
-  const transport = closeAfterTest(createRegistryTransport({ egress, limits }))
+  const transport = closeAfterTest(new RegistryTransport({ egress, limits }))
   const url = new URL(`${registryServer.origin}/x`)
   return transport.exchange({ method: 'GET', url, headers: {}, bodyLimit: 1000, redirects: 5, ...more })
 }
@@ -55,7 +55,7 @@ describe('an exchange ends', () => {
   })
   test('while it is still waiting for a connection', async () => {
     registryServer.script = () => true
-    const transport = createRegistryTransport({
+    const transport = new RegistryTransport({
       egress: allowLoopbackRegistries(registryServer.host),
       limits: { exchangeTimeout: 150, connections: 1 },
     })
@@ -126,7 +126,7 @@ describe('redirects', () => {
     secondRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
       credentials: [
@@ -153,7 +153,7 @@ describe('TLS', () => {
     old.on('tlsClientError', () => undefined)
     await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
-    const client = createRegistryClient({
+    const client = new HttpRegistryClient({
       clock: createManualClock(),
       egress: { internal: { [host]: ['127.0.0.1/32'] }, certificates: { '127.0.0.1': loopbackCertificate } },
     })
@@ -165,7 +165,7 @@ describe('TLS', () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {
-      const client = createRegistryClient({
+      const client = new HttpRegistryClient({
         clock: createManualClock(),
         egress: {
           internal: { [secure.host]: ['127.0.0.1/32'] },
