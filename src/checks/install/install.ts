@@ -12,6 +12,7 @@ import {
   type CheckOutcome,
   type CatalogServerPackageResponses,
   applyConfiguredSeverities,
+  type PendingLookup,
 } from '../check.ts'
 import { moveFindingToImageReference } from '../images/bundles-to-open.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
@@ -52,8 +53,6 @@ export const installCheck: Check<'install'> = {
       .flatMap((blob) => listBundleContentLookups(blob, config, answers)),
   judge: evaluateInstallCheck,
 }
-
-type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
 const maxReasonsInInstallSummary = 3

@@ -18,7 +18,7 @@ import {
   type TemplateCatalogPair,
 } from '../../../pull-request/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
-import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
+import type { CheckInput, CheckOutcome, SuggestedPatch, PendingLookup } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../../lookups.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
@@ -123,7 +123,7 @@ function evaluateTemplate(
   const { source, before, images } = needs
   const bundles = new Map(before)
   const rejected: string[] = []
-  const unanswered: CheckOutcome['unanswered'][number][] = []
+  const unanswered: PendingLookup[] = []
   let isRestricted = false
   for (const image of images) {
     const { answer } = findTemplateBundle(image, answers)
