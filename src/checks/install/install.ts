@@ -213,14 +213,12 @@ function createInstallFinding(
     targets,
     reasons: [...reasons, ...others].slice(0, maxReasonsInInstallSummary),
   })
-  return reasons.length + others.length === 0 && isBaseCatalogRejectedByOpm(catalog)
-    ? { ...found, isOnBase: true }
-    : found
-}
-
-/** Whether opm rejects the base catalog, so that nothing can be installed from it. */
-function isBaseCatalogRejectedByOpm({ base }: PackageInstallPlan['catalog']): boolean {
-  return base !== undefined && !getOpmValidationResult(base).passed
+  // If opm rejects the base catalog, nothing can be installed from it.
+  const isOnBase =
+    reasons.length + others.length === 0 &&
+    catalog.base !== undefined &&
+    !getOpmValidationResult(catalog.base).passed
+  return isOnBase ? { ...found, isOnBase } : found
 }
 
 function findPackageLocation(
