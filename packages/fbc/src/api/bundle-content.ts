@@ -1,6 +1,11 @@
 // The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
 // UnservableCatalogError for blobs that opm rejects only when it builds its cache.
-import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringFields,
+} from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
@@ -66,13 +71,10 @@ export function parseApiBundleFields(blob: ParsedValue): ApiBundleFields {
     )
   const [identity] = ofType('olm.package')
   return {
-    package: getDecodedStringField(decoded, 'package'),
-    name: getDecodedStringField(decoded, 'name'),
-    image: getDecodedStringField(decoded, 'image'),
-    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
-      name: getDecodedStringField(related, 'name'),
-      image: getDecodedStringField(related, 'image'),
-    })),
+    ...getDecodedStringFields(decoded, 'package', 'name', 'image'),
+    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) =>
+      getDecodedStringFields(related, 'name', 'image'),
+    ),
     version: identity ? getDecodedStringField(decodePropertyValue(identity), 'version') : '',
     providedApis: ofType('olm.gvk').map(parseGroupVersionKind),
     requiredApis: ofType('olm.gvk.required').map(parseGroupVersionKind),
@@ -94,12 +96,7 @@ function decodePropertyValue({ type, value }: UndecodedProperty): DecodedStruct 
 }
 
 function parseGroupVersionKind(property: UndecodedProperty): GroupVersionKind {
-  const gvk = decodePropertyValue(property)
-  return {
-    group: getDecodedStringField(gvk, 'group'),
-    version: getDecodedStringField(gvk, 'version'),
-    kind: getDecodedStringField(gvk, 'kind'),
-  }
+  return getDecodedStringFields(decodePropertyValue(property), 'group', 'version', 'kind')
 }
 
 /** The older form of a requirement. */

@@ -1,7 +1,7 @@
 // Compares rendered templates with the checked-in catalogs. Reuses bundles of the base instead of asking.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { createRenderedBundleLookup, type RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { computeTemplateDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
 import {
   isTemplateSchema,
@@ -140,7 +140,10 @@ function evaluateTemplate(
   }
   if (rejected.length > 0) return rejectTemplate(formatTruncatedDriftReasons(rejected))
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createRenderedBundleLookup(bundles))
+  const rendered = renderTemplate(
+    source,
+    createRenderedBundleLookup(bundles, (reference) => `${reference} is unknown`),
+  )
   if (!rendered.ok) return rejectTemplate(isRestricted ? restrictedBundleRenderErrorMessage : rendered.error)
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
@@ -167,13 +170,6 @@ function shouldWaitForBundleImage(
   { isStated }: LoadedTemplateCatalogPair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
-}
-
-function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
-  return (reference) => {
-    const bundle = bundles.get(reference)
-    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
-  }
 }
 
 /**
