@@ -28,6 +28,7 @@ import {
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
 import * as templateRules from './rules.ts'
+import { formatTruncatedClauses } from '@catalog-bot/findings/printable'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
@@ -104,7 +105,8 @@ function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Conf
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (rejected.length > 0) return { kind: 'broken', reason: formatTruncatedDriftReasons(rejected) }
+  if (rejected.length > 0)
+    return { kind: 'broken', reason: formatTruncatedClauses(rejected, maxListedDriftReasons) }
   return { kind: 'images', source, before, images: missing }
 }
 
@@ -138,7 +140,7 @@ function evaluateTemplate(
       })
     else rejected.push(`${image}: ${answer.reason}`)
   }
-  if (rejected.length > 0) return rejectTemplate(formatTruncatedDriftReasons(rejected))
+  if (rejected.length > 0) return rejectTemplate(formatTruncatedClauses(rejected, maxListedDriftReasons))
   if (unanswered.length > 0) return { findings: [], unanswered }
   const rendered = renderTemplate(
     source,
@@ -261,11 +263,6 @@ function isRuleDisabled(setting: Config['rules'][string] | undefined): boolean {
 }
 
 const maxListedDriftReasons = 3
-
-function formatTruncatedDriftReasons(reasons: readonly string[]): string {
-  const more = reasons.length - maxListedDriftReasons
-  return `${reasons.slice(0, maxListedDriftReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-}
 
 /** Uses the checked-in catalog's format and kind of metadata. */
 function formatRenderCommand({ template, catalog }: TemplateCatalogPair, checkedIn: Catalog): string {
