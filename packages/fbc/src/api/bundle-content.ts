@@ -9,7 +9,7 @@ import {
 import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { type ParsedValue, getMapValue } from '../go/tree.ts'
+import { type ParsedValue, getStringByKey } from '../go/tree.ts'
 import { invalidUtf8ByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
@@ -161,8 +161,7 @@ function isCsvJson(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
   if (kind === csvKind && isYamlCompatibleJson(object)) return true
   const read = readYaml(decodeYaml(new TextEncoder().encode(object)))
-  const found = read.ok ? getMapValue(read.value, 'kind') : undefined
-  return found?.kind === 'string' && found.value === csvKind
+  return read.ok && getStringByKey(read.value, 'kind') === csvKind
 }
 
 /** JSON that YAML might parse differently or reject: tabs, special characters, merge keys, and keys over 1024 bytes. */

@@ -108,8 +108,7 @@ function findRenderedBundleCsv({ blob, csv }: RenderedBundle): ParsedValue | und
   for (const { data } of decodeBundleProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
-    const kind = getMapValue(manifest.value, 'kind')
-    if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return manifest.value
+    if (getStringByKey(manifest.value, 'kind') === 'ClusterServiceVersion') return manifest.value
   }
   return undefined
 }
