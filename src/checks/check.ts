@@ -120,15 +120,18 @@ export interface SuggestedPatch {
   readonly patch: string
 }
 
+/** An unanswered question. `retryAfter`: seconds. */
+export interface PendingLookup {
+  readonly question: string
+  readonly reason: string
+  readonly retryAfter: number
+}
+
 export interface CheckOutcome {
   readonly check: CheckId
   readonly findings: readonly Finding[]
   /** Unanswered questions. Each blocks the merge until it is answered. None is the author's fault. */
-  readonly unanswered: readonly {
-    readonly question: string
-    readonly reason: string
-    readonly retryAfter: number
-  }[]
+  readonly unanswered: readonly PendingLookup[]
   readonly waiting: readonly MergeUnblockingAction[]
   /** Why catalog-bot merges the pull request only on request, as readable text. */
   readonly manualMergeReasons?: readonly string[]

@@ -122,6 +122,11 @@ export interface LookupResultByKind {
   'check-run': CheckRunLookupResult
 }
 
+/** The question that this result leaves open. */
+export function toPendingLookup(question: string, { reason, retryAfter }: InconclusiveLookupResult) {
+  return { question, reason, retryAfter }
+}
+
 /** A private image looks like a missing one without credentials, so retrying within minutes does not help. */
 export const privateImageRetrySeconds = 900
 
@@ -172,4 +177,19 @@ export function createLookupResults(
         retryAfter: 0,
       }) as never,
   }
+}
+
+/** The questions that `run` asks, each once. */
+export function collectLookups(
+  answers: LookupResults,
+  run: (recording: LookupResults) => unknown,
+): readonly LookupRequest[] {
+  const questions = new Map<string, LookupRequest>()
+  run({
+    get: (question) => {
+      questions.set(toLookupKey(question), question)
+      return answers.get(question)
+    },
+  })
+  return [...questions.values()]
 }

@@ -55,13 +55,14 @@ interface BundleDirectoryReadContext {
   readonly result: TreeSha
 }
 
-/** Facts and findings are a few kilobytes a bundle. */
-const bundleUpgradeMetadataCache = new LruMap<string, BundleUpgradeMetadata>(20_000, () => 1)
-const bundleFindingsCache = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
-const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(
-  2_000,
-  () => 1,
-)
+interface ValidatedBundleDirectory {
+  readonly facts: BundleUpgradeMetadata
+  readonly findings: readonly Finding[]
+  readonly rendered: RenderedBundle | undefined
+}
+
+/** A few kilobytes a bundle. */
+const validatedBundlesCache = new LruMap<string, ValidatedBundleDirectory>(2_000, () => 1)
 
 /** Rejects with a GitError, and with ChangeTooLargeError where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
@@ -232,18 +233,10 @@ async function validateBundleDirectory(
   entries: readonly TreePathEntry[],
   root: string,
   budget: { left: number },
-): Promise<{
-  readonly facts: BundleUpgradeMetadata
-  readonly findings: readonly Finding[]
-  readonly rendered: RenderedBundle | undefined
-}> {
+): Promise<ValidatedBundleDirectory> {
   const key = computeDirectoryContentKey(entries, root)
-  const [facts, findings, rendered] = [
-    bundleUpgradeMetadataCache.get(key),
-    bundleFindingsCache.get(key),
-    renderedBundlesCache.get(key),
-  ]
-  if (facts && findings && rendered) return { facts, findings, rendered: rendered.bundle }
+  const known = validatedBundlesCache.get(key)
+  if (known) return known
   const files = await readBundleFiles(repository, entries, root, budget)
   const made = {
     facts: readBundleUpgradeMetadata(files),
@@ -251,9 +244,7 @@ async function validateBundleDirectory(
     findings: validateBundle(files, { packedSize: computeGzippedSize, suites: ruleSuiteNames }).findings,
     rendered: renderBundleDirectory(files),
   }
-  bundleUpgradeMetadataCache.set(key, made.facts)
-  bundleFindingsCache.set(key, made.findings)
-  renderedBundlesCache.set(key, { bundle: made.rendered })
+  validatedBundlesCache.set(key, made)
   await cacheBundleUpgradeMetadata(cache, entries, root, files)
   return made
 }

@@ -116,16 +116,15 @@ const createPassingMergeGroupVerdict = (group: MergeQueueGroup): MergeGroupVerdi
   kind: 'good',
   pulls: getPullNumbers(group),
 })
-const createFailingMergeGroupVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
-  kind: 'bad',
-  pulls: getPullNumbers(group),
-  reasons,
-})
-const createWaitingMergeGroupVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
-  kind: 'waiting',
-  pulls: getPullNumbers(group),
-  reasons,
-})
+const createUnmergeableGroupVerdict =
+  (kind: 'bad' | 'waiting') =>
+  (group: MergeQueueGroup, ...reasons: readonly string[]): MergeGroupVerdict => ({
+    kind,
+    pulls: getPullNumbers(group),
+    reasons,
+  })
+const createFailingMergeGroupVerdict = createUnmergeableGroupVerdict('bad')
+const createWaitingMergeGroupVerdict = createUnmergeableGroupVerdict('waiting')
 
 async function computeMergeGroupVerdict(
   group: MergeQueueGroup,

@@ -28,6 +28,7 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/compare-trees.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
@@ -303,11 +304,10 @@ export async function explainStaleMergePermitsInBatch(
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const same = await forge.findUnchanged?.(members.map(({ snapshot }) => snapshot))
-  // All share one request for the open pull requests.
-  let open: ReturnType<Forge['openPulls']> | undefined
   const source: PullSnapshotReader = {
     readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
-    openPulls: () => (open ??= forge.openPulls()),
+    // All share one request for the open pull requests.
+    openPulls: memoizeOnce(() => forge.openPulls()),
   }
   const changed = new Map<PullNumber, string>()
   for (const evaluated of members) {

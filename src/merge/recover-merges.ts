@@ -19,6 +19,7 @@ import {
 } from '../report/base-branch-issues.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import { toMergeLeaseName } from '../jobs/auto-renewing-lease.ts'
+import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 interface DetectedTreeMismatch {
   readonly intent: ValidatedMerge
@@ -149,11 +150,10 @@ export async function recoverMergesOnBranch(
   options: MergeRecoveryOptions,
 ): Promise<readonly { readonly intent: MergeIntent; readonly settled: MergeRecoveryResult }[]> {
   const intents = (await options.store.listPendingMerges(name)).filter(({ baseRef }) => baseRef === branch)
-  // All share one request for the queue.
-  let queue: ReturnType<MergeApi['readMergeQueue']> | undefined
   const merging: MergeApi = {
     ...options.merging,
-    readMergeQueue: () => (queue ??= options.merging.readMergeQueue(branch)),
+    // All share one request for the queue.
+    readMergeQueue: memoizeOnce(() => options.merging.readMergeQueue(branch)),
   }
   const all: { intent: MergeIntent; settled: MergeRecoveryResult }[] = []
   for (const intent of intents)

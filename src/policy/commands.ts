@@ -3,16 +3,12 @@ import { allowedUsersDescriptions, parseCommandFromComment, slashCommands } from
 import type { SlashCommand, CommandName } from '../pull-request/command.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../pull-request/snapshot.ts'
-import type { CheckInput } from '../checks/check.ts'
+import type { CheckInput, PendingLookup } from '../checks/check.ts'
 import { createCommandPermissionChecker } from '../checks/ownership/ownership.ts'
 import { getApprovalCoverageOfChange } from '../checks/ownership/ownership-context.ts'
-import {
-  type PermissionCheckResult,
-  type PendingLookup,
-  normalizeLogin,
-} from '../checks/ownership/principals.ts'
-import { toLookupKey } from '../checks/lookups.ts'
-import type { LookupResults, LookupRequest, InconclusiveLookupResult } from '../checks/lookups.ts'
+import { type PermissionCheckResult, normalizeLogin } from '../checks/ownership/principals.ts'
+import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
+import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
   findActivePullHold,
   parseOverrideCommand,
@@ -59,16 +55,8 @@ export function collectCommandLookups(
   input: CommandEvaluationInput,
   answers: LookupResults,
 ): readonly LookupRequest[] {
-  const questions = new Map<string, LookupRequest>()
-  const listening: LookupResults = {
-    get: (question) => {
-      questions.set(toLookupKey(question), question)
-      return answers.get(question)
-    },
-  }
   // Collects all questions at once to save round trips to GitHub.
-  evaluateCommands(input, listening, { stops: false })
-  return [...questions.values()]
+  return collectLookups(answers, (recording) => evaluateCommands(input, recording, { stops: false }))
 }
 
 /**
@@ -111,7 +99,8 @@ function evaluateCommands(
       })
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
-        if (stops) return { decisions, open: [toPendingCommentEditLookup(comment, edits)] }
+        const question = `whether the command in comment ${comment.id} was written by the author of the comment`
+        if (stops) return { decisions, open: [toPendingLookup(question, edits)] }
         continue
       }
     }
@@ -150,14 +139,6 @@ function* findUnrecordedCommands({ check: { snapshot }, records, recent }: Comma
     const count = (commandCountByAccount.get(author.id) ?? 0) + 1
     commandCountByAccount.set(author.id, count)
     if (count <= maxCommandsPerHour) yield { comment, author, parsed }
-  }
-}
-
-function toPendingCommentEditLookup({ id }: PullComment, { reason, retryAfter }: InconclusiveLookupResult) {
-  return {
-    question: `whether the command in comment ${id} was written by the author of the comment`,
-    reason,
-    retryAfter,
   }
 }
 
@@ -211,16 +192,7 @@ function resolveFreezeCommand(
     first !== baseRef && branchNamePattern.test(first) && !isAll && !(name === 'thaw' && first === 'audit')
   const there = isOther ? answers.get({ kind: 'branch', branch: first }) : undefined
   if (there?.kind === 'unknown')
-    return {
-      kind: 'unknown',
-      open: [
-        {
-          question: `whether the branch ${first} exists`,
-          reason: there.reason,
-          retryAfter: there.retryAfter,
-        },
-      ],
-    }
+    return { kind: 'unknown', open: [toPendingLookup(`whether the branch ${first} exists`, there)] }
   const isNamed = first === baseRef || isAll || there?.kind === 'yes'
   const target = isAll ? {} : { branch: isNamed ? first : baseRef }
   const rest = (isNamed ? others : [first, ...others]).join(' ')

@@ -1,6 +1,6 @@
 // The files of an image or a directory. Paths are relative to the root and use `/`.
 import { compareBytes } from '@catalog-bot/fbc/go/text'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { getStringByKey } from '@catalog-bot/fbc/go/tree'
 import { readManifest } from './manifest-document.ts'
 
 /** By path, for example `manifests/foo.yaml`. Regular files only. */
@@ -30,8 +30,7 @@ export function detectBundleFormat(files: BundleFiles): BundleFormat | undefined
   const isCsv = ([, bytes]: readonly [string, Uint8Array]) => {
     const document = readManifest(bytes)
     if (document.kind !== 'value') return false
-    const kind = getMapValue(document.value, 'kind')
-    return kind?.kind === 'string' && kind.value === 'ClusterServiceVersion'
+    return getStringByKey(document.value, 'kind') === 'ClusterServiceVersion'
   }
   if (manifests.some(isCsv)) return 'registry+v1'
   return manifests.length > 0 ? 'plain+v0' : undefined

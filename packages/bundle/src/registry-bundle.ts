@@ -14,7 +14,7 @@ import {
   kubernetesObjectStructType,
   getJsonTypeName,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import { type ParsedValue, getMapValue } from '@catalog-bot/fbc/go/tree'
+import { type ParsedValue, getMapValue, getStringByKey } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import {
@@ -93,7 +93,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles) =>
     const type = document.kind === 'value' ? parseApiVersionAndKind(document.value) : undefined
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const name = getStringOrEmpty(getMapValue(getMapValue(tree, 'metadata'), 'name'))
+    const name = getStringByKey(getMapValue(tree, 'metadata'), 'name')
     const data = memoizeOnce(() => convertParsedValueToJson(tree) ?? null)
     return [
       {
@@ -114,8 +114,8 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles) =>
 export function parseApiVersionAndKind(
   tree: ParsedValue,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
-  const kind = getStringOrEmpty(getMapValue(tree, 'kind'))
-  const apiVersion = getStringOrEmpty(getMapValue(tree, 'apiVersion'))
+  const kind = getStringByKey(tree, 'kind')
+  const apiVersion = getStringByKey(tree, 'apiVersion')
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
@@ -131,15 +131,15 @@ export function getApisDefinedByCrds(crds: readonly ManifestObject[]): readonly 
     const names = getMapValue(spec, 'names')
     const listed = getMapValue(spec, 'versions')
     const versions = (listed?.kind === 'list' ? listed.items : []).map((version) =>
-      getStringOrEmpty(getMapValue(version, 'name')),
+      getStringByKey(version, 'name'),
     )
     // v1beta1 can name a single version beside the list.
-    const single = apiVersion.endsWith('/v1beta1') ? getStringOrEmpty(getMapValue(spec, 'version')) : ''
+    const single = apiVersion.endsWith('/v1beta1') ? getStringByKey(spec, 'version') : ''
     return [...versions, ...(single === '' ? [] : [single])].map((version) => ({
-      group: getStringOrEmpty(getMapValue(spec, 'group')),
+      group: getStringByKey(spec, 'group'),
       version,
-      kind: getStringOrEmpty(getMapValue(names, 'kind')),
-      plural: getStringOrEmpty(getMapValue(names, 'plural')),
+      kind: getStringByKey(names, 'kind'),
+      plural: getStringByKey(names, 'plural'),
     }))
   })
 }
@@ -377,8 +377,4 @@ function findOperatorImages({ file, tree }: ManifestObject, before: string): rea
     ...getDecodedStructList(pod, 'initContainers'),
   ])
   return [...new Set(containers.map((container) => getDecodedStringField(container, 'image')))]
-}
-
-function getStringOrEmpty(value: ParsedValue | undefined): string {
-  return value?.kind === 'string' ? value.value : ''
 }

@@ -48,31 +48,26 @@ export async function queryOpmServer(
     ],
     { stdio: ['ignore', 'ignore', 'pipe'], env: { HOME: scratch, TMPDIR: scratch } },
   )
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), milliseconds)
+  const late = AbortSignal.timeout(milliseconds)
   const ended = once(child, 'close').catch(() => undefined)
   try {
-    const started = await waitForStart(child, late.signal)
+    const started = await waitForStart()
     if (started !== undefined) return packageNames.map(() => started)
     const answers = queryCatalogServer(opmServerName, port, packageNames)
-    const tooLate = once(late.signal, 'abort').then(() =>
+    const tooLate = once(late, 'abort').then(() =>
       packageNames.map(() => createOpmTimeoutResponse(milliseconds)),
     )
     return await Promise.race([answers, tooLate])
   } finally {
-    clearTimeout(timer)
     child.kill('SIGKILL')
     await ended
     await rm(scratch, { recursive: true, force: true })
   }
 
-  function waitForStart(
-    { stderr }: Pick<typeof child, 'stderr'>,
-    signal: AbortSignal,
-  ): Promise<CatalogServerResponse | undefined> {
+  function waitForStart(): Promise<CatalogServerResponse | undefined> {
     let output = ''
     return new Promise((resolve) => {
-      stderr.on('data', (chunk: Buffer) => {
+      child.stderr.on('data', (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-maxQuotedOpmOutputLength)
         if (output.includes('serving registry')) resolve(undefined)
       })
@@ -91,7 +86,7 @@ export async function queryOpmServer(
               },
         ),
       )
-      signal.addEventListener('abort', () => resolve(createOpmTimeoutResponse(milliseconds)))
+      late.addEventListener('abort', () => resolve(createOpmTimeoutResponse(milliseconds)))
     })
   }
 }

@@ -8,6 +8,16 @@ export const formatIsoTime = (milliseconds: number): string => new Date(millisec
 export const formatUtcMinute = (milliseconds: number): string =>
   `${formatIsoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
+/** Marks text of more than `maxLength` UTF-16 units as cut. */
+export const truncateText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`
+
+/** `a; b; and 3 more`. */
+export function formatTruncatedClauses(clauses: readonly string[], maxClauses: number): string {
+  const more = clauses.length - maxClauses
+  return [...clauses.slice(0, maxClauses), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}
+
 export const formatCountWithNoun = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`
 

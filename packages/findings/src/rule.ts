@@ -2,6 +2,7 @@
 // renderers never write text. Its page and its examples are found by its ID.
 import type { CheckId } from './checks.ts'
 import type { Finding, Location, Severity } from './finding.ts'
+import { truncateText } from './printable.ts'
 
 export const ruleSuiteNames = [
   'operatorhub',
@@ -128,7 +129,7 @@ export function createFinding<Data extends object>(
   related?: Finding['related'],
 ): Finding {
   const format = (text: FindingText<Data>) =>
-    truncateFindingText(typeof text === 'string' ? text : text(data))
+    truncateText(typeof text === 'string' ? text : text(data), maxFindingTextLength)
   return {
     rule: rule.id,
     severity: rule.isWarning?.(data) === true ? 'warning' : rule.severity,
@@ -151,7 +152,3 @@ export function formatFindingSubject(names: readonly string[]): string {
 
 /** Names can be as long as a file. Longer ones are truncated, because every page would contain them. */
 const maxFindingTextLength = 5000
-
-function truncateFindingText(text: string): string {
-  return text.length <= maxFindingTextLength ? text : `${text.slice(0, maxFindingTextLength).toWellFormed()}…`
-}

@@ -10,7 +10,7 @@ import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { addBundleToTemplate, type BundleReleaseInput } from '@catalog-bot/fbc/template/amend-template'
-import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { createRenderedBundleLookup, type RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
 import {
@@ -238,12 +238,10 @@ function computeCatalogsFromTemplate(
   // Skips bundles that the catalogs already contain.
   const added = releases.filter(({ name }) => !names.has(name))
   if (added.length === 0) return []
-  const source: RenderedBundleLookup = (reference) => {
-    const bundle = bundles.get(reference)
-    return bundle
-      ? { ok: true, value: [bundle] }
-      : { ok: false, error: `the catalogs do not contain ${reference} yet` }
-  }
+  const source = createRenderedBundleLookup(
+    bundles,
+    (reference) => `the catalogs do not contain ${reference} yet`,
+  )
   const base = bytes && getTemplateImages(bytes)
   if (base && !base.ok) return unknown(base.error)
   const hadBundles = bytes !== undefined && base?.ok === true && base.value.length > 0

@@ -6,7 +6,13 @@ import { unreadableBundleRule } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { memoizeLastResult } from '@catalog-bot/findings/memoize'
 import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
-import { type Check, type CheckInput, type CheckOutcome, applyConfiguredSeverities } from '../check.ts'
+import {
+  type Check,
+  type CheckInput,
+  type CheckOutcome,
+  applyConfiguredSeverities,
+  type PendingLookup,
+} from '../check.ts'
 import {
   privateImageRetrySeconds,
   type LookupResults,
@@ -58,8 +64,6 @@ export const imagesCheck = {
 
 /** Known before the rest of a check's input, so that registries can answer while the rest is read. */
 export type ImagesInput = Pick<CheckInput, 'change' | 'config' | 'published'>
-
-type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** Cached, because each answer causes another round of questions. */
 const collectImagesToCheck = memoizeLastResult(['change', 'published'], collectImages)

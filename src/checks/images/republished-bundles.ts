@@ -5,7 +5,7 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { PublishedBundle } from '../check.ts'
+import type { PublishedBundle, PendingLookup } from '../check.ts'
 import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../lookups.ts'
 import { bundleRepublishedRule } from './rules.ts'
 import { listBundlesOfPackages, listChangedPackageNames, toBundleKey } from './bundles-to-open.ts'
@@ -75,12 +75,9 @@ export function listTagDigestLookups(
 export function evaluateRepublishedBundles(
   republished: readonly RepublishedBundle[],
   answers: LookupResults,
-): {
-  readonly findings: readonly Finding[]
-  readonly unanswered: readonly { question: string; reason: string; retryAfter: number }[]
-} {
+): { readonly findings: readonly Finding[]; readonly unanswered: readonly PendingLookup[] } {
   const findings: Finding[] = []
-  const unanswered: { question: string; reason: string; retryAfter: number }[] = []
+  const unanswered: PendingLookup[] = []
   for (const { bundle, known } of republished) {
     const compared = known.map(({ image }) => compareResolvedImageDigests(image, bundle.image, answers))
     const [first] = known

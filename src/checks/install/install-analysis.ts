@@ -17,7 +17,7 @@ import { isNamespacedKind } from '@catalog-bot/bundle/plain/supported-kinds'
 import { renderPlainManifests } from '@catalog-bot/bundle/plain/render-plain'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { readManifest } from '@catalog-bot/bundle/manifest-document'
-import { getMapValue } from '@catalog-bot/fbc/go/tree'
+import { getStringByKey } from '@catalog-bot/fbc/go/tree'
 import { checkManifests, checkCsvExamples } from '@catalog-bot/bundle/check-install'
 import { selectMostSevereFindings } from '@catalog-bot/findings/finding-list'
 
@@ -260,7 +260,5 @@ export function unpackBundle(
 
 function isKubernetesObject(bytes: Uint8Array): boolean {
   const document = readManifest(bytes)
-  if (document.kind !== 'value') return false
-  const kind = getMapValue(document.value, 'kind')
-  return kind?.kind === 'string' && kind.value !== ''
+  return document.kind === 'value' && getStringByKey(document.value, 'kind') !== ''
 }

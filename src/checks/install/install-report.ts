@@ -1,5 +1,6 @@
 import type { RenderedObject } from '@catalog-bot/bundle/plain/rendering'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
+import { truncateText } from '@catalog-bot/findings/printable'
 
 interface RukPakProvisionerRequirement {
   readonly number: number
@@ -174,11 +175,7 @@ function truncateInstallSummaryTexts(items: readonly string[], count: number) {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
-function truncateInstallSummaryText(text: string): string {
-  return text.length <= installSummaryLimits.text
-    ? text
-    : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`
-}
+const truncateInstallSummaryText = (text: string): string => truncateText(text, installSummaryLimits.text)
 
 /** RukPak's fourteen requirements. Most describe a controller's behavior, which only a cluster can show. */
 export function createRukPakProvisionerChecklist(

@@ -12,6 +12,7 @@ import {
   type CheckOutcome,
   type CatalogServerPackageResponses,
   applyConfiguredSeverities,
+  type PendingLookup,
 } from '../check.ts'
 import { moveFindingToImageReference } from '../images/bundles-to-open.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
@@ -52,8 +53,6 @@ export const installCheck: Check<'install'> = {
       .flatMap((blob) => listBundleContentLookups(blob, config, answers)),
   judge: evaluateInstallCheck,
 }
-
-type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
 const maxReasonsInInstallSummary = 3
@@ -214,14 +213,12 @@ function createInstallFinding(
     targets,
     reasons: [...reasons, ...others].slice(0, maxReasonsInInstallSummary),
   })
-  return reasons.length + others.length === 0 && isBaseCatalogRejectedByOpm(catalog)
-    ? { ...found, isOnBase: true }
-    : found
-}
-
-/** Whether opm rejects the base catalog, so that nothing can be installed from it. */
-function isBaseCatalogRejectedByOpm({ base }: PackageInstallPlan['catalog']): boolean {
-  return base !== undefined && !getOpmValidationResult(base).passed
+  // If opm rejects the base catalog, nothing can be installed from it.
+  const isOnBase =
+    reasons.length + others.length === 0 &&
+    catalog.base !== undefined &&
+    !getOpmValidationResult(catalog.base).passed
+  return isOnBase ? { ...found, isOnBase } : found
 }
 
 function findPackageLocation(

@@ -203,7 +203,8 @@ function evaluateChannelInstall(
   const companions = fresh.kind === 'installs' ? fresh.companions : []
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
-  const known = findBundleFormat(root?.content)
+  const content = root?.content.kind === 'bundle' ? root.content : undefined
+  const known = content?.facts.format
   const steps = [
     createCatalogValidityStep(plan.rejection),
     createUpgradeGraphStep(resolution),
@@ -242,12 +243,9 @@ function evaluateChannelInstall(
     acceptance,
     wanted,
     provisioner: known ? createRukPakProvisionerChecklist(known) : [],
-    objects: fresh.kind === 'installs' ? listRenderedBundleObjects(root?.content) : [],
+    objects:
+      fresh.kind === 'installs' && content?.files ? getRenderedBundleManifests(content.files).objects : [],
   }
-}
-
-function findBundleFormat(content: BundleContentForInstall | undefined): BundleFormat | undefined {
-  return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
 /** Only RukPak supports formats other than registry+v1. */
@@ -286,10 +284,6 @@ function computeInstallVerdictForTarget(
     : { target, installs: 'yes', because: [] }
 }
 
-function listRenderedBundleObjects(content: BundleContentForInstall | undefined) {
-  return content?.kind === 'bundle' && content.files ? getRenderedBundleManifests(content.files).objects : []
-}
-
 function createCatalogValidityStep(rejection: string | undefined): InstallStep {
   const message = `opm does not serve the catalog: ${rejection}`
   const note = { kind: 'refused', says: message, targets: installTargets } as const
@@ -316,7 +310,6 @@ function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: 
   return { tested: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
 }
 
-/** Selects the packages and channels of a change that the install check simulates. */
 export function isBundleAddedOrChanged({ change }: PackageInstallPlan, { package: its, name }: BundleBlob) {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)

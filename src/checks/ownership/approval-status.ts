@@ -4,7 +4,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ChangeKind } from '../../config/change-kinds.ts'
 import type { RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
-import type { CheckInput, Approval } from '../check.ts'
+import type { CheckInput, Approval, PendingLookup } from '../check.ts'
 import {
   isCurrentApproval,
   isApprovalForSnapshot,
@@ -18,7 +18,6 @@ import {
   type AccountIdAndLogin,
   type PermissionCheckResult,
   type PrincipalMatcher,
-  type PendingLookup,
   normalizeLogin,
   parsePrincipal,
   type Principal,

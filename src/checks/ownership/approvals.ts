@@ -90,9 +90,7 @@ export function computeApprovalCoverage(
 ): ApprovalCoverage {
   const lines = new Map<string, Set<string>>()
   const add = (directory: string, line: string): void => {
-    const known = lines.get(directory)
-    if (known) known.add(line)
-    else lines.set(directory, new Set([line]))
+    lines.set(directory, (lines.get(directory) ?? new Set()).add(line))
   }
   const files = new Map(change.paths.map((path) => [path.path, formatApprovalCoverageLine(path)]))
   for (const { path, role } of change.paths)

@@ -12,7 +12,7 @@ import {
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
 import { iterateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
-import { catalogOwnersFileName, toPackageCiYamlPath } from './owner-files.ts'
+import { catalogOwnersFileName, toPackageCiYamlPath, joinPath } from './owner-files.ts'
 import {
   ownersAliasesPath,
   findInheritedApprovers,
@@ -126,7 +126,7 @@ export class OwnershipResolver {
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
     for (const directory of iterateAncestorDirectories(path)) {
-      const file = this.#read(joinDirectoryAndName(directory, ownersFileName), parseOwnersFile)
+      const file = this.#read(joinPath(directory, ownersFileName), parseOwnersFile)
       if (file !== undefined) files.set(directory, file)
     }
     return findInheritedApprovers(path, files, aliases?.value ?? new Map()) ?? []
@@ -135,7 +135,7 @@ export class OwnershipResolver {
   #readCatalogOwners(path: string): readonly Principal[] {
     const people: Principal[] = []
     for (const directory of iterateAncestorDirectories(path)) {
-      const file = this.#read(joinDirectoryAndName(directory, catalogOwnersFileName), parseCatalogOwners)
+      const file = this.#read(joinPath(directory, catalogOwnersFileName), parseCatalogOwners)
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))
     }
@@ -161,6 +161,3 @@ export class OwnershipResolver {
     return people
   }
 }
-
-const joinDirectoryAndName = (directory: string, name: string) =>
-  directory === '' ? name : `${directory}/${name}`

@@ -4,15 +4,9 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { CatalogChange, PackageChange } from '../../pull-request/change.ts'
 import type { TextPosition } from '@catalog-bot/fbc/go/position-lookup'
 
-export interface FilePackageDeclarations {
-  /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
-  readonly packages: ReadonlyMap<string, TextPosition>
-}
-
-const emptyFilePackageDeclarations: FilePackageDeclarations = { packages: new Map() }
-
 export interface PackageDeclarationIndex {
-  inFile(path: string): FilePackageDeclarations
+  /** Packages in the file's blobs on either side, each with a position (preferably in the result). */
+  inFile(path: string): ReadonlyMap<string, TextPosition>
   /** Directories ('' for files directly in the catalog) that declare each package at the base. */
   homeDirectories(packageName: string): ReadonlySet<string>
   inDirectory(directory: string): ReadonlySet<string>
@@ -39,8 +33,8 @@ export const findDeclaredPackages = memoizePerObject((catalog: CatalogChange): P
     const path = toPath(file)
     const inside = path.slice(prefix.length)
     const directory = inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : ''
-    addToSetInMap(homes, name, directory)
-    addToSetInMap(at, directory, name)
+    homes.set(name, (homes.get(name) ?? new Set()).add(directory))
+    at.set(directory, (at.get(directory) ?? new Set()).add(name))
     addPackage(path, name, mark)
   }
   // The result comes last so that findings point at what would be merged.
@@ -48,16 +42,11 @@ export const findDeclaredPackages = memoizePerObject((catalog: CatalogChange): P
     addPackage(toPath(file), name, mark)
 
   function addPackage(path: string, name: string, mark: TextPosition): void {
-    const packages = declared.get(path) ?? new Map<string, TextPosition>()
-    packages.set(name, mark)
-    declared.set(path, packages)
+    declared.set(path, (declared.get(path) ?? new Map<string, TextPosition>()).set(name, mark))
   }
 
   return {
-    inFile: (path) => {
-      const packages = declared.get(path)
-      return packages ? { packages } : emptyFilePackageDeclarations
-    },
+    inFile: (path) => declared.get(path) ?? new Map(),
     homeDirectories: (name) => homes.get(name) ?? new Set(),
     inDirectory: (directory) => at.get(directory) ?? new Set(),
   }
@@ -71,12 +60,6 @@ function* listPackageDeclarations(
   for (const blobs of [catalog.channels, catalog.bundles, catalog.deprecations, catalog.others])
     for (const { place, package: name } of blobs)
       if (name !== '') yield { file: place.file, name, mark: place }
-}
-
-function addToSetInMap(map: Map<string, Set<string>>, key: string, value: string): void {
-  const set = map.get(key) ?? new Set<string>()
-  set.add(value)
-  map.set(key, set)
 }
 
 /**

@@ -5,7 +5,6 @@ import type { TouchedPath } from '../../pull-request/change.ts'
 import type { OwnershipResolver } from './authority.ts'
 import {
   createBrokenOwnerSourceResult,
-  mapOwnerSource,
   type OwnerSourceReadResult,
   parseCatalogOwners,
   parseOwnershipCiYaml,
@@ -110,6 +109,13 @@ function hasOtherApprover(owners: readonly Principal[], author: GitHubAccount | 
     // An owner who is listed by id can have another login now.
     (principal.id === author.id || principal.login === normalizeLogin(author))
   return owners.some((principal) => canPrincipalApprove(principal) && !isAuthor(principal))
+}
+
+function mapOwnerSource<From, To>(
+  source: OwnerSourceReadResult<From>,
+  convert: (value: From) => To,
+): OwnerSourceReadResult<To> {
+  return source.kind === 'broken' ? source : { kind: 'read', value: convert(source.value) }
 }
 
 const getOwnerFileStructure = (read: OwnerSourceReadResult<string> | undefined): string =>

@@ -96,6 +96,6 @@ export function findOwnerFilePathsForPackages(
   return paths.filter((path) => wanted.has(path))
 }
 
-function joinPath(directory: string, name: string): string {
+export function joinPath(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`
 }

@@ -36,7 +36,10 @@ const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange)
 )
 
 function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
-  const authority = new OwnershipResolver(createBaseOwnerFileTree(input), input.config)
+  const authority = new OwnershipResolver(
+    { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) },
+    input.config,
+  )
   const result = new OwnershipResolver(createMergeResultOwnerFileTree(input), input.config)
   const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
@@ -47,10 +50,6 @@ function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
     packageCount: new Set(required.map((requirement) => requirement.package)).size,
     getCoverage: memoizeOnce(() => computeApprovalCoverage(input.change, required)),
   }
-}
-
-function createBaseOwnerFileTree(input: OwnershipInputs): ConstructorParameters<typeof OwnershipResolver>[0] {
-  return { has: (path) => hasPath(input.basePaths, path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */

@@ -3,10 +3,10 @@ import { formatCountWithNoun } from '@catalog-bot/findings/printable'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction } from '../check.ts'
+import type { Check, CheckInput, CheckOutcome, MergeUnblockingAction, PendingLookup } from '../check.ts'
 import { validateIncomingCommits } from '../commits/validate-incoming-commits.ts'
 import { formatTruncatedNames } from '../validation/names.ts'
-import { toLookupKey, type LookupResults, type LookupRequest } from '../lookups.ts'
+import { type LookupResults, collectLookups, toPendingLookup } from '../lookups.ts'
 import { findChangesRequestedReviews } from './approvals.ts'
 import type { OwnershipResolver } from './authority.ts'
 import { ApprovalEvaluator, type ApprovalStatus } from './approval-status.ts'
@@ -16,7 +16,6 @@ import {
   PrincipalMatcher,
   type AccountIdAndLogin,
   type PermissionCheckResult,
-  type PendingLookup,
   isBotAccount,
   normalizeLogin,
   formatPrincipal,
@@ -40,16 +39,7 @@ import { getOwnershipContext, type OwnershipContext } from './ownership-context.
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
   // Judging records which answers it needs, so only those are requested.
-  ask: (input, answers) => {
-    const questions = new Map<string, LookupRequest>()
-    evaluateOwnershipCheck(input, {
-      get: (question) => {
-        questions.set(toLookupKey(question), question)
-        return answers.get(question)
-      },
-    })
-    return [...questions.values()]
-  },
+  ask: (input, answers) => collectLookups(answers, (recording) => evaluateOwnershipCheck(input, recording)),
   judge: evaluateOwnershipCheck,
 }
 
@@ -316,11 +306,7 @@ function validateAddedOwners(
     const { login, id } = principal
     const answer = answers.get({ kind: 'user', login })
     if (answer.kind === 'unknown')
-      unanswered.push({
-        question: `whether the account ${login} exists`,
-        reason: answer.reason,
-        retryAfter: answer.retryAfter,
-      })
+      unanswered.push(toPendingLookup(`whether the account ${login} exists`, answer))
     const isAbsent =
       answer.kind === 'nobody' || (answer.kind === 'person' && answer.person.id !== (id ?? answer.person.id))
     const written = id === undefined ? login : `${login}:${id}`

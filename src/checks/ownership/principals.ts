@@ -4,9 +4,10 @@
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
-import type { CheckOutcome } from '../check.ts'
 import type { LookupResults, InconclusiveLookupResult } from '../lookups.ts'
 import type { GitHubAccount } from '../../pull-request/snapshot.ts'
+import type { PendingLookup } from '../check.ts'
+import { toPendingLookup } from '../lookups.ts'
 
 export type Principal =
   /** `login` in lowercase, with `[bot]` for an App's account. `id`: the account that it is pinned to. */
@@ -22,8 +23,6 @@ const loginPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
 const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 
 const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
-
-export type PendingLookup = CheckOutcome['unanswered'][number]
 
 /** An account, and its current login as normalizeLogin() returns it. */
 export interface AccountIdAndLogin {
@@ -156,7 +155,7 @@ function createUnknownPermissionResult(
   question: string,
   answer: InconclusiveLookupResult,
 ): PermissionCheckResult {
-  return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
+  return { kind: 'unknown', open: [toPendingLookup(question, answer)] }
 }
 
 /**

@@ -143,7 +143,7 @@ function findRequiredCatalogApprovals(
 ): { required: RequiredApproval[]; findings: Finding[] } | undefined {
   const { directory } = role
   const declared = known.declared(role.catalog)
-  const spoken = declared?.inFile(path.path).packages ?? new Map<string, never>()
+  const spoken = declared?.inFile(path.path) ?? new Map<string, never>()
   // The owners of one package cannot approve a new catalog.
   const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {

@@ -1,6 +1,7 @@
 // The rules of the ownership check about packages and their owners.
 import { createRuleDefiner } from '@catalog-bot/findings/rule'
 import { type ChangeKind, changeKindDescriptions } from '../../config/change-kinds.ts'
+import { formatTruncatedClauses } from '@catalog-bot/findings/printable'
 
 // Lists names in a sentence. Does not escape them, because report/ escapes for every medium.
 const maxListedNames = 5
@@ -23,7 +24,7 @@ export const approvalForOtherChangeRule = defineOwnershipRule<{
   severity: 'warning',
   title: 'Approvals cover the change in its current form',
   what: ({ approver, head, differences }) =>
-    `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the change now has a different effect: ${formatChangesSinceApproval(differences)}`,
+    `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the change now has a different effect: ${formatTruncatedClauses(differences, maxListedChangesSinceApproval)}`,
   why: 'When the base branch changes, the same commit can have a different effect, which an earlier approval does not cover.',
   fix: ({ approver, head }) =>
     `Ask ${approver} to approve this commit again in a review or by commenting \`/approve ${head.slice(0, 12)}\`.`,
@@ -241,14 +242,6 @@ export const packageContentMismatchRule = defineOwnershipRule<{
   why: 'opm combines all files that declare a package, so this file could change content that other people own.',
   fix: ({ home }) => `Make the change in ${home}, or correct the name in this file.`,
 })
-
-function formatChangesSinceApproval(differences: readonly string[]): string {
-  const more =
-    differences.length > maxListedChangesSinceApproval
-      ? `; and ${differences.length - maxListedChangesSinceApproval} more`
-      : ''
-  return differences.slice(0, maxListedChangesSinceApproval).join('; ') + more
-}
 
 /** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for an empty list. */
 function formatNameList(names: readonly string[], conjunction: 'and' | 'or' = 'or'): string {

@@ -8,7 +8,7 @@ import {
   type DecodedValue,
   getJsonTypeName,
 } from '@catalog-bot/fbc/go/decode/go-type'
-import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { getMapValue, type ParsedValue, getStringByKey } from '@catalog-bot/fbc/go/tree'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
@@ -209,8 +209,7 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
 function findCsvInBundleProperties(properties: readonly { readonly type: string; readonly value: Json }[]) {
   for (const { type, value } of properties) {
     const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
-    const kind = getMapValue(object, 'kind')
-    if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return object
+    if (getStringByKey(object, 'kind') === 'ClusterServiceVersion') return object
   }
   return undefined
 }

@@ -103,7 +103,11 @@ function writeCsvSpec(
   out.field(...formatStructListAsCachedJson(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(getDecodedStringField(metadata, 'displayName')))
-  writeStringField(out, 'description', getDecodedStringField(metadata, 'description') || of.description)
+  const description = getDecodedStringField(metadata, 'description') || of.description
+  if (description !== '') {
+    out.key('description')
+    out.string(description)
+  }
   out.field('keywords', formatStringList(metadata, 'keywords'))
   out.field(...formatStructListAsCachedJson(metadata, 'maintainers', formatMaintainer))
   out.field('provider', formatProvider(metadata))
@@ -114,20 +118,14 @@ function writeCsvSpec(
   out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
 }
 
-function writeStringField(out: JsonChunkWriter, name: string, text: string): void {
-  if (text === '') return
-  out.key(name)
-  out.string(text)
-}
-
 function writeIcon(out: JsonChunkWriter, { icon }: IndexedPackage): void {
   if (!icon) return
   out.key('icon')
   out.open('[')
   out.open('{')
   out.key('base64data')
-  out.string(icon.data ?? '')
-  out.field('mediatype', marshalString(icon.mediaType))
+  out.string(icon.base64data ?? '')
+  out.field('mediatype', marshalString(icon.mediatype))
   out.close('}')
   out.close(']')
 }

@@ -1,10 +1,15 @@
 // The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
 // UnservableCatalogError for blobs that opm rejects only when it builds its cache.
-import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringFields,
+} from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { type ParsedValue, getMapValue } from '../go/tree.ts'
+import { type ParsedValue, getStringByKey } from '../go/tree.ts'
 import { invalidUtf8ByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYaml, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
@@ -66,13 +71,10 @@ export function parseApiBundleFields(blob: ParsedValue): ApiBundleFields {
     )
   const [identity] = ofType('olm.package')
   return {
-    package: getDecodedStringField(decoded, 'package'),
-    name: getDecodedStringField(decoded, 'name'),
-    image: getDecodedStringField(decoded, 'image'),
-    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
-      name: getDecodedStringField(related, 'name'),
-      image: getDecodedStringField(related, 'image'),
-    })),
+    ...getDecodedStringFields(decoded, 'package', 'name', 'image'),
+    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) =>
+      getDecodedStringFields(related, 'name', 'image'),
+    ),
     version: identity ? getDecodedStringField(decodePropertyValue(identity), 'version') : '',
     providedApis: ofType('olm.gvk').map(parseGroupVersionKind),
     requiredApis: ofType('olm.gvk.required').map(parseGroupVersionKind),
@@ -94,12 +96,7 @@ function decodePropertyValue({ type, value }: UndecodedProperty): DecodedStruct 
 }
 
 function parseGroupVersionKind(property: UndecodedProperty): GroupVersionKind {
-  const gvk = decodePropertyValue(property)
-  return {
-    group: getDecodedStringField(gvk, 'group'),
-    version: getDecodedStringField(gvk, 'version'),
-    kind: getDecodedStringField(gvk, 'kind'),
-  }
+  return getDecodedStringFields(decodePropertyValue(property), 'group', 'version', 'kind')
 }
 
 /** The older form of a requirement. */
@@ -164,8 +161,7 @@ function isCsvJson(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
   if (kind === csvKind && isYamlCompatibleJson(object)) return true
   const read = readYaml(decodeYaml(new TextEncoder().encode(object)))
-  const found = read.ok ? getMapValue(read.value, 'kind') : undefined
-  return found?.kind === 'string' && found.value === csvKind
+  return read.ok && getStringByKey(read.value, 'kind') === csvKind
 }
 
 /** JSON that YAML might parse differently or reject: tabs, special characters, merge keys, and keys over 1024 bytes. */

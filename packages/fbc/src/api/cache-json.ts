@@ -51,8 +51,8 @@ export function formatPackageIndex(index: PackageIndex): string {
           'icon',
           one.icon
             ? marshalObject([
-                ['base64data', one.icon.data === null ? 'null' : marshalString(one.icon.data)],
-                ['mediatype', marshalString(one.icon.mediaType)],
+                ['base64data', one.icon.base64data === null ? 'null' : marshalString(one.icon.base64data)],
+                ['mediatype', marshalString(one.icon.mediatype)],
               ])
             : 'null',
         ],

@@ -2,17 +2,18 @@
 import { compareBytes, quoteLikeGo } from '../go/text.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ApiDeprecation } from './api-types.ts'
-import { encodeBase64 } from '../go/base64.ts'
 import {
   decodeGoStruct,
   getDecodedStructList,
   getDecodedStringField,
   getDecodedStringList,
   getDecodedStructField,
+  getDecodedStringFields,
 } from '../go/decode/decode.ts'
 import type { ParsedValue } from '../go/tree.ts'
 import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
 import type { BlobMeta } from '../load/meta.ts'
+import { toWritableIcon, type WritablePackage } from '../write/writable-catalog.ts'
 
 /** The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts. */
 export interface PackageIndexBlobs {
@@ -25,13 +26,7 @@ interface DecodedPackageBlob {
   readonly name: string
   readonly description: string
   readonly defaultChannel: string
-  readonly icon?: PackageIcon
-}
-
-interface PackageIcon {
-  /** Base64; null if the icon has no data, which Go writes differently from empty data. */
-  readonly data: string | null
-  readonly mediaType: string
+  readonly icon?: NonNullable<WritablePackage['icon']>
 }
 
 interface DecodedChannelBlob {
@@ -62,7 +57,7 @@ export type PackageIndex = ReadonlyMap<string, IndexedPackage>
 export interface IndexedPackage {
   readonly name: string
   readonly description: string
-  readonly icon?: PackageIcon
+  readonly icon?: NonNullable<WritablePackage['icon']>
   readonly defaultChannel: string
   readonly channels: ReadonlyMap<string, IndexedChannel>
   readonly deprecation?: ApiDeprecation
@@ -167,31 +162,20 @@ export function addPackageIndexBlob(
 function decodePackageBlob(value: ParsedValue): DecodedPackageBlob {
   const { decoded } = decodeGoStruct(packageStructType, value)
   const icon = getDecodedStructField(decoded, 'icon')
-  const data = icon?.fields.get('base64data')
   return {
-    name: getDecodedStringField(decoded, 'name'),
-    description: getDecodedStringField(decoded, 'description'),
-    defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
-    ...(icon && {
-      icon: {
-        data: data instanceof Uint8Array ? encodeBase64(data) : null,
-        mediaType: getDecodedStringField(icon, 'mediatype'),
-      },
-    }),
+    ...getDecodedStringFields(decoded, 'name', 'description', 'defaultChannel'),
+    ...(icon && { icon: toWritableIcon(icon) }),
   }
 }
 
 function decodeChannelBlob(value: ParsedValue): DecodedChannelBlob {
   const { decoded } = decodeGoStruct(channelStructType, value)
   return {
-    package: getDecodedStringField(decoded, 'package'),
-    name: getDecodedStringField(decoded, 'name'),
+    ...getDecodedStringFields(decoded, 'package', 'name'),
     entries: getDecodedStructList(decoded, 'entries').map((entry) => ({
-      name: getDecodedStringField(entry, 'name'),
-      replaces: getDecodedStringField(entry, 'replaces'),
+      ...getDecodedStringFields(entry, 'name', 'replaces', 'skipRange'),
       skips: getDecodedStringList(entry, 'skips'),
       hasSkips: Array.isArray(entry.fields.get('skips')),
-      skipRange: getDecodedStringField(entry, 'skipRange'),
     })),
   }
 }

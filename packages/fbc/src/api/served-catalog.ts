@@ -1,5 +1,11 @@
 // A valid catalog as opm serves it. Keeps blobs as bytes and reads a bundle only when a query needs it.
-import { type Catalog, type ParsedCatalogFile, assembleCatalog } from '../facts/catalog.ts'
+import {
+  type Catalog,
+  type ParsedCatalogFile,
+  assembleCatalog,
+  getPackageBlobs,
+  emptyPackageBlobs,
+} from '../facts/catalog.ts'
 import { sortByBytes, quoteLikeGo, comparePathsInWalkOrder } from '../go/text.ts'
 import { splitDocuments } from '../load/split-documents.ts'
 import { validateAsOpm } from '../model/validate-catalog.ts'
@@ -21,6 +27,7 @@ import {
 } from './package-index.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import type { BlobMeta } from '../load/meta.ts'
+import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
 /** One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data immediately and other data when a query needs it (served-catalog.ts). */
 export interface ServedBlob {
@@ -78,10 +85,8 @@ export interface ServedBundleKey {
   readonly name: string
 }
 
-export type ServedCatalogResult =
-  | { readonly ok: true; readonly value: ServedCatalog }
-  /** opm's error. */
-  | { readonly ok: false; readonly error: string }
+/** The error is opm's. */
+export type ServedCatalogResult = CatalogReadResult<ServedCatalog>
 
 /** `files` can be in any order; paths are relative to the catalog's directory. */
 export function buildServedCatalog(
@@ -110,23 +115,13 @@ function findUnservableCatalogReason(
 
 /** Splits the catalog by package name, including packages that no blob declares. */
 function splitCatalogByPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
-  const groups = {
-    packages: Map.groupBy(catalog.packages, ({ name }) => name),
-    channels: Map.groupBy(catalog.channels, (blob) => blob.package),
-    bundles: Map.groupBy(catalog.bundles, (blob) => blob.package),
-    deprecations: Map.groupBy(catalog.deprecations, (blob) => blob.package),
-  }
-  const names = new Set(Object.values(groups).flatMap((group) => [...group.keys()]))
-  return sortByBytes(names).map((name) => [
-    name,
-    {
-      ...catalog,
-      packages: groups.packages.get(name) ?? [],
-      channels: groups.channels.get(name) ?? [],
-      bundles: groups.bundles.get(name) ?? [],
-      deprecations: groups.deprecations.get(name) ?? [],
-    },
-  ])
+  const groups = getPackageBlobs(catalog)
+  return sortByBytes(groups.keys()).flatMap((name) => {
+    const { packages, channels, bundles, deprecations } = groups.get(name) ?? emptyPackageBlobs
+    // Blobs of other schemas alone do not make a package.
+    const isPackage = packages.length + channels.length + bundles.length + deprecations.length > 0
+    return isPackage ? [[name, { ...catalog, packages, channels, bundles, deprecations }]] : []
+  })
 }
 
 class LazyServedCatalog implements ServedCatalog {

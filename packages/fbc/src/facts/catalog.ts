@@ -235,7 +235,7 @@ function addFilePathToFinding(finding: Finding, file: string): Finding {
 export type PackageBlobs = Pick<Catalog, 'packages' | 'channels' | 'bundles' | 'deprecations' | 'others'>
 
 /** Shared, because a catalog can have hundreds of thousands of packages, and most lack most kinds of blobs. */
-const emptyPackageBlobs: PackageBlobs = {
+export const emptyPackageBlobs: PackageBlobs = {
   packages: [],
   channels: [],
   bundles: [],

@@ -4,22 +4,18 @@ import { quoteLikeGo } from '../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isVersionInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version, zeroVersion } from '../versions/version.ts'
+import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
 export interface GraphFilterOptions {
   readonly packageName?: string | undefined
   readonly minimumEdge?: string | undefined
 }
 
-export type FilteredCatalogResult =
-  | { readonly ok: true; readonly value: Catalog }
-  /** opm's error. */
-  | { readonly ok: false; readonly error: string }
-
 /** Fails as opm does if any bundle has no version, even one outside the bounds. */
 export function filterCatalogForGraph(
   catalog: Catalog,
   { packageName, minimumEdge }: GraphFilterOptions,
-): FilteredCatalogResult {
+): CatalogReadResult<Catalog> {
   const versions = parseBundleVersions(catalog)
   if (!versions.ok) return versions
   const minimumVersion = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
@@ -68,11 +64,7 @@ function filterChannelEntriesByMinimumEdge(
 }
 
 /** The first bundle of each name in any package, because opm uses one map for all packages. */
-function parseBundleVersions(
-  catalog: Catalog,
-):
-  | { readonly ok: true; readonly value: Map<string, Version> }
-  | { readonly ok: false; readonly error: string } {
+function parseBundleVersions(catalog: Catalog): CatalogReadResult<Map<string, Version>> {
   const versions = new Map<string, Version>()
   for (const { name, properties } of catalog.bundles) {
     if (versions.has(name)) continue

@@ -2,16 +2,10 @@
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { CatalogReadResult, WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
-import { encodeBase64 } from '../go/base64.ts'
 import type { Json } from '../go/json/json.ts'
 import { readJson, tryReadJson } from '../go/json/read-json.ts'
 import { structTypeByPropertyType, parseBundleObject, parseManifest } from '../load/property-types.ts'
-import {
-  decodeGoStruct,
-  getDecodedStringField,
-  getDecodedStructField,
-  getDecodedStructList,
-} from '../go/decode/decode.ts'
+import { decodeGoStruct, getDecodedStructField, getDecodedStructList } from '../go/decode/decode.ts'
 import {
   bytesType,
   createSliceType,
@@ -21,6 +15,7 @@ import {
 } from '../go/decode/go-type.ts'
 import { createSingleEntryMap, getMapValue, getStringByKey, type ParsedValue } from '../go/tree.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
+import { toWritableIcon } from '../write/writable-catalog.ts'
 
 /** The parts of a rendered bundle's ClusterServiceVersion that templates need. */
 interface RenderedBundle {
@@ -41,6 +36,17 @@ export type { RenderedBundle }
 
 /** Usually one bundle, or several if the reference is a catalog. The error is shown as is. */
 export type RenderedBundleLookup = (reference: string) => CatalogReadResult<readonly RenderedBundle[]>
+
+/** `explain` returns the error for an unknown reference. */
+export function createRenderedBundleLookup(
+  bundles: ReadonlyMap<string, RenderedBundle>,
+  explain: (reference: string) => string,
+): RenderedBundleLookup {
+  return (reference) => {
+    const bundle = bundles.get(reference)
+    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: explain(reference) }
+  }
+}
 
 export interface BundlePropertyError {
   readonly index: number
@@ -75,14 +81,7 @@ function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefi
   const { decoded, problems } = decodeGoStruct(csvIconsStructType, createSingleEntryMap('icon', listed))
   const [icon] = getDecodedStructList(decoded, 'icon')
   if (!icon || problems.length > 0) return undefined
-  const data = icon.fields.get('base64data')
-  return {
-    icon: {
-      // Re-encoding removes line breaks.
-      base64data: data instanceof Uint8Array ? encodeBase64(data) : null,
-      mediatype: getDecodedStringField(icon, 'mediatype'),
-    },
-  }
+  return { icon: toWritableIcon(icon) }
 }
 
 /** A bundle that substitutes another uses its build metadata as a release. */
@@ -109,8 +108,7 @@ function findRenderedBundleCsv({ blob, csv }: RenderedBundle): ParsedValue | und
   for (const { data } of decodeBundleProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
-    const kind = getMapValue(manifest.value, 'kind')
-    if (kind?.kind === 'string' && kind.value === 'ClusterServiceVersion') return manifest.value
+    if (getStringByKey(manifest.value, 'kind') === 'ClusterServiceVersion') return manifest.value
   }
   return undefined
 }

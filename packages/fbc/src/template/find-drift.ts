@@ -1,10 +1,11 @@
 // Differences between a rendered template and the catalog, except in order, formatting, and kind of metadata.
-import { type BlobLocation, type BundleBlob, type Catalog, assembleCatalog } from '../facts/catalog.ts'
+import { type BundleBlob, type Catalog, assembleCatalog } from '../facts/catalog.ts'
 import { sortByBytes } from '../go/text.ts'
 import { toSortedJson } from '../go/json/json.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import { formatCatalogAsJsonLines } from '../write/format-json.ts'
 import type { WritableCatalog } from '../write/writable-catalog.ts'
+import { toFindingLocation } from '../model/model.ts'
 
 /** `missing`: only in the rendered template. `extra`: only in the catalog. */
 export type TemplateDriftKind = 'missing' | 'extra' | 'differs'
@@ -103,18 +104,18 @@ function collectComparableObjects(catalog: Catalog, options: TemplateDriftOption
           icon: icon ? `${icon.mediatype} ${icon.bytes}` : '',
         }),
       },
-      at: toDriftLocation(place),
+      at: toFindingLocation(place),
     })
   for (const channel of catalog.channels) {
     const { name, package: its, place } = channel
     const key = ['channel', its, name]
-    add(key, { subject: `channel ${name}`, package: its, fields: {}, at: toDriftLocation(place) })
+    add(key, { subject: `channel ${name}`, package: its, fields: {}, at: toFindingLocation(place) })
     for (const { name: entry, replaces, skips, skipRange, mark } of channel.entries)
       add([...key, entry], {
         subject: `entry ${entry} of channel ${name}`,
         package: its,
         fields: { replaces, skips: JSON.stringify(sortByBytes(new Set(skips))), skipRange },
-        at: { file: place.file, line: mark.line, column: mark.column },
+        at: toFindingLocation(place, mark),
         within: JSON.stringify(key),
       })
   }
@@ -124,7 +125,7 @@ function collectComparableObjects(catalog: Catalog, options: TemplateDriftOption
       subject: `bundle ${name}`,
       package: its,
       fields: formatBundleFieldsForComparison(bundle),
-      at: toDriftLocation(place),
+      at: toFindingLocation(place),
     })
   }
   for (const { package: its, entries, place } of catalog.deprecations)
@@ -133,7 +134,7 @@ function collectComparableObjects(catalog: Catalog, options: TemplateDriftOption
         subject: `deprecation of ${[schema.replace(/^olm\./, ''), name].filter(Boolean).join(' ')}`,
         package: its,
         fields: { message },
-        at: { file: place.file, line: mark.line, column: mark.column },
+        at: toFindingLocation(place, mark),
       })
   // Only the names of custom blobs are compared.
   for (const { schema, package: its, name, place } of catalog.others)
@@ -141,7 +142,7 @@ function collectComparableObjects(catalog: Catalog, options: TemplateDriftOption
       subject: `${schema} blob${name === '' ? '' : ` ${name}`}`,
       package: its,
       fields: {},
-      at: toDriftLocation(place),
+      at: toFindingLocation(place),
     })
   return all
 }
@@ -171,8 +172,4 @@ function formatBundleFieldsForComparison({
       sortByBytes(new Set(relatedImages.map((related) => `${related.image} ${related.name}`))),
     ),
   }
-}
-
-function toDriftLocation({ file, line, column }: BlobLocation): ComparableCatalogObject['at'] {
-  return { file, line, column }
 }

@@ -11,7 +11,11 @@ import {
 } from '../write/writable-catalog.ts'
 import { formatCatalogJson } from '../write/format-json.ts'
 import { formatCatalogYaml } from '../write/format-yaml.ts'
-import type { RenderedBundleLookup, RenderedBundle } from './bundle-source.ts'
+import {
+  createRenderedBundleLookup,
+  type RenderedBundleLookup,
+  type RenderedBundle,
+} from './bundle-source.ts'
 import { renderTemplate } from './render-template.ts'
 import { parseTemplateDocument } from './template-document.ts'
 import type { SemverEdgeStyle } from './semver-channels.ts'
@@ -57,15 +61,10 @@ export function renderReleasedCatalog(
   }
   for (const { image, withObjects, withMetadata, csv } of released)
     bundles.set(image, { blob: keepsObjects ? withObjects : withMetadata, ...(csv !== undefined && { csv }) })
-  const source: RenderedBundleLookup = (reference) => {
-    const bundle = bundles.get(reference)
-    return bundle
-      ? { ok: true, value: [bundle] }
-      : {
-          ok: false,
-          error: `the catalog ${catalog} does not contain ${reference}, which the template refers to`,
-        }
-  }
+  const source = createRenderedBundleLookup(
+    bundles,
+    (reference) => `the catalog ${catalog} does not contain ${reference}, which the template refers to`,
+  )
   const edges = templateBefore && detectSemverTemplateEdgeStyle(templateBefore, before.value, source)
   const rendered = renderTemplate(template, source, { ...(edges && { edges }) })
   if (!rendered.ok) return rendered

@@ -60,22 +60,18 @@ class YamlWriter {
   }
 
   private inItem(item: Json, indent: number): void {
-    if (isNonEmptyCollection(item)) {
-      this.put(' ')
-      this.node(item, indent, true)
-    } else this.node(item, indent, true)
+    if (isNonEmptyCollection(item)) this.put(' ')
+    this.node(item, indent, true)
   }
 
   private entry(key: string, value: Json, indent: number): void {
-    const isSimple = !hasLineBreak(key) && computeUtf8ByteLength(key) <= maxSimpleKeyLength
+    const isSimple = ![...key].some(isLineBreak) && computeUtf8ByteLength(key) <= maxSimpleKeyLength
     if (!isSimple) {
       this.put('?')
       this.scalar(key, indent + 2, true, false)
       this.line(indent)
       this.put(':')
-      if (!isNonEmptyCollection(value)) return this.node(value, indent + 2, true)
-      this.put(' ')
-      return this.node(value, indent + 2, true)
+      return this.inItem(value, indent + 2)
     }
     this.scalar(key, indent, false, true)
     this.put(':')
@@ -210,10 +206,7 @@ type YamlScalarStyle = 'plain' | 'single' | 'double' | 'literal'
 
 function chooseYamlScalarStyle(text: string, isKey: boolean): YamlScalarStyle {
   const traits = analyzeYamlScalar(text)
-  if (text.includes('\n')) {
-    if (traits.blockAllowed && !isKey) return 'literal'
-    return 'double'
-  }
+  if (text.includes('\n')) return traits.blockAllowed && !isKey ? 'literal' : 'double'
   if (isKey && traits.multiline) return 'double'
   const resolved = resolvePlainScalar(text)
   if (resolved.type !== 'str' || isTimestamp(text) || isYamlBase60Number(text)) return 'double'
@@ -326,8 +319,4 @@ function formatYamlNumber(value: number): string {
 function isNonEmptyCollection(value: Json): boolean {
   if (value === null || typeof value !== 'object') return false
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0
-}
-
-function hasLineBreak(text: string): boolean {
-  return [...text].some(isLineBreak)
 }

@@ -8,6 +8,7 @@ import {
   getDecodedStringField,
   getDecodedStringList,
   getDecodedStructField,
+  getDecodedStringFields,
 } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/go-type.ts'
 import {
@@ -162,29 +163,30 @@ function addWritableBlob(meta: BlobMeta, into: MutableCatalog, budget: JsonValue
 function addWritablePackage(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(packageStructType, value)
   const icon = getDecodedStructField(decoded, 'icon')
-  const data = icon?.fields.get('base64data')
   into.packages.push({
     schema: 'olm.package',
-    name: getDecodedStringField(decoded, 'name'),
-    defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
-    ...(icon && {
-      icon: {
-        base64data: data instanceof Uint8Array ? encodeBase64(data) : null,
-        mediatype: getDecodedStringField(icon, 'mediatype'),
-      },
-    }),
+    ...getDecodedStringFields(decoded, 'name', 'defaultChannel'),
+    ...(icon && { icon: toWritableIcon(icon) }),
     ...pickNonEmptyStringField(decoded, 'description'),
     ...toWritableProperties(decoded, budget),
   })
   return problems[0] && `parse package: ${problems[0].message}`
 }
 
+/** Encodes the data again, without line breaks. */
+export function toWritableIcon(icon: DecodedStruct): NonNullable<WritablePackage['icon']> {
+  const data = icon.fields.get('base64data')
+  return {
+    base64data: data instanceof Uint8Array ? encodeBase64(data) : null,
+    mediatype: getDecodedStringField(icon, 'mediatype'),
+  }
+}
+
 function addWritableChannel(value: ParsedValue, into: MutableCatalog, budget: JsonValueBudget) {
   const { decoded, problems } = decodeGoStruct(channelStructType, value)
   into.channels.push({
     schema: 'olm.channel',
-    name: getDecodedStringField(decoded, 'name'),
-    package: getDecodedStringField(decoded, 'package'),
+    ...getDecodedStringFields(decoded, 'name', 'package'),
     entries: convertBlobEntries(decoded, (entry) => {
       const skips = getDecodedStringList(entry, 'skips')
       return {
@@ -209,10 +211,7 @@ function addWritableBundle(value: ParsedValue, into: MutableCatalog, budget: Jso
     image: getDecodedStringField(decoded, 'image'),
     ...toWritableProperties(decoded, budget),
     ...(related.length > 0 && {
-      relatedImages: related.map((image) => ({
-        name: getDecodedStringField(image, 'name'),
-        image: getDecodedStringField(image, 'image'),
-      })),
+      relatedImages: related.map((image) => getDecodedStringFields(image, 'name', 'image')),
     }),
   })
   return problems[0] ? `parse bundle: ${problems[0].message}` : findBundleObjectProblem(decoded)
@@ -248,10 +247,7 @@ function convertBlobEntries<Entry>(decoded: DecodedStruct, convert: (entry: Deco
 
 /** The problem with the first olm.bundle.object that opm cannot read. */
 function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
-  const names = {
-    name: getDecodedStringField(bundle, 'name'),
-    package: getDecodedStringField(bundle, 'package'),
-  }
+  const names = getDecodedStringFields(bundle, 'name', 'package')
   let previous: (() => Uint8Array) | undefined
   for (const [index, property] of getDecodedStructList(bundle, 'properties').entries()) {
     if (getDecodedStringField(property, 'type') !== 'olm.bundle.object') continue

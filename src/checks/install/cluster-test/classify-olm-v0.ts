@@ -1,6 +1,12 @@
 // Classifies OLM v0's errors by the messages of OLM v0.46.0. The caller's context decides for unknown messages.
 import { getKubeCondition, getListAtPath, getStringAtPath, type KubeObject } from './kube-object.ts'
-import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-state.ts'
+import {
+  transientErrorPattern,
+  type ClusterTestFailure,
+  findFailureCode,
+  type FailurePatterns,
+  type ClusterTestFailureCode,
+} from './cluster-test-state.ts'
 
 export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getKubeCondition(plan, 'Installed')
@@ -15,25 +21,24 @@ export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure
       code: 'unsupported-kind',
       says: `${description}${unsupported === undefined ? '' : ` (${getStringAtPath(unsupported, 'resource', 'kind')} ${getStringAtPath(unsupported, 'resource', 'name')})`}`,
     }
-  if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says: description }
-  // Another cluster might serve the API.
-  if (
-    /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
-      message,
-    )
-  )
-    return { code: 'api-missing-for-bundle', says: description }
-  if (
-    /validating existing CRs|updated validation is too restrictive|risk of data loss|pre-existing CRD owners/.test(
-      message,
-    )
-  )
-    return { code: 'crd-incompatible', says: description }
-  if (/exceeded quota/.test(message)) return { code: 'quota', says: description }
-  if (/admission webhook|violates PodSecurity/.test(message)) return { code: 'policy', says: description }
-  if (/is forbidden/.test(message)) return { code: 'forbidden', says: description }
-  return { code: 'plan-failed', says: description }
+  return { code: findFailureCode(installPlanFailurePatterns, message) ?? 'plan-failed', says: description }
 }
+
+const installPlanFailurePatterns: FailurePatterns = [
+  ['api-unreachable', transientErrorPattern],
+  // Another cluster might serve the API.
+  [
+    'api-missing-for-bundle',
+    /api-server resource not found|no matches for kind|could not find the requested resource|GVK/,
+  ],
+  [
+    'crd-incompatible',
+    /validating existing CRs|updated validation is too restrictive|risk of data loss|pre-existing CRD owners/,
+  ],
+  ['quota', /exceeded quota/],
+  ['policy', /admission webhook|violates PodSecurity/],
+  ['forbidden', /is forbidden/],
+]
 
 /** The caller has checked the Job's pods before. */
 export function classifyBundleUnpackFailure(message: string): ClusterTestFailure {
@@ -55,7 +60,8 @@ export function classifyBundleUnpackFailure(message: string): ClusterTestFailure
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says: description }
 }
 
-const unrecoverableCsvReasons: ReadonlySet<string> = new Set([
+/** The reasons of failures from which OLM cannot recover. */
+export const unrecoverableCsvReasons: ReadonlySet<string> = new Set([
   'InstallComponentFailedNoRetry',
   'InvalidInstallStrategy',
   'InvalidWebhookDescription',
@@ -66,42 +72,30 @@ const unrecoverableCsvReasons: ReadonlySet<string> = new Set([
   'CannotModifyStaticOperatorGroupProvidedAPIs',
 ])
 
-/** Whether OLM cannot recover from a failure. */
-export function isUnrecoverableCsvReason(reason: string): boolean {
-  return unrecoverableCsvReasons.has(reason)
-}
+const failureCodeByCsvReason: ReadonlyMap<string, ClusterTestFailureCode> = new Map([
+  ['InvalidWebhookDescription', 'webhook-invalid'],
+  ['UnsupportedOperatorGroup', 'unsupported-install-mode'],
+  ['InvalidInstallModes', 'unsupported-install-mode'],
+  ['OwnerConflict', 'occupied'],
+  ['InterOperatorGroupOwnerConflict', 'occupied'],
+  ['CannotModifyStaticOperatorGroupProvidedAPIs', 'occupied'],
+  ['NoOperatorGroup', 'internal'],
+  ['TooManyOperatorGroups', 'internal'],
+  ['NoTargetNamespaces', 'internal'],
+  // The Deployments exceeded OLM's five-minute limit. Their state shows who must act.
+  ['InstallCheckFailed', 'too-slow'],
+  ['ComponentUnhealthy', 'too-slow'],
+])
 
 export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
   const reason = getStringAtPath(csv.status, 'reason')
   const message = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAtPath(csv.status, 'message')}`
-  switch (reason) {
-    case 'InvalidWebhookDescription':
-      return { code: 'webhook-invalid', says: message }
-    case 'UnsupportedOperatorGroup':
-    case 'InvalidInstallModes':
-      return { code: 'unsupported-install-mode', says: message }
-    case 'OwnerConflict':
-    case 'InterOperatorGroupOwnerConflict':
-    case 'CannotModifyStaticOperatorGroupProvidedAPIs':
-      return { code: 'occupied', says: message }
-    case 'NoOperatorGroup':
-    case 'TooManyOperatorGroups':
-    case 'NoTargetNamespaces':
-      return { code: 'internal', says: message }
-    case 'RequirementsNotMet':
-    case 'RequirementsUnknown':
-      return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says: message }
-    // The Deployments exceeded OLM's five-minute limit. Their state shows who must act.
-    case 'InstallCheckFailed':
-    case 'ComponentUnhealthy':
-      return { code: 'too-slow', says: message }
-    default:
-      return {
-        code: transientErrorPattern.test(getStringAtPath(csv.status, 'message'))
-          ? 'api-unreachable'
-          : 'csv-failed',
-        says: message,
-      }
+  if (reason === 'RequirementsNotMet' || reason === 'RequirementsUnknown')
+    return classifyMissingRequirements(csv) ?? { code: 'olm-silent', says: message }
+  const isTransient = transientErrorPattern.test(getStringAtPath(csv.status, 'message'))
+  return {
+    code: failureCodeByCsvReason.get(reason) ?? (isTransient ? 'api-unreachable' : 'csv-failed'),
+    says: message,
   }
 }
 

@@ -1,21 +1,26 @@
 // Deletes the objects of an install test, found by its label, in an order that lets controllers clean up first. Never
 // deletes unlabeled objects, except CRDs that the test's bundles installed and that did not exist before.
-import type { ClusterTestEvent, ClusterTestDeadlines } from './cluster-test-state.ts'
+import {
+  addClusterTestEvent,
+  type ClusterTestEvent,
+  type ClusterTestDeadlines,
+} from './cluster-test-state.ts'
 import {
   createCrdQuery,
   toKubeObjectQuery,
-  toKubeQueryKey,
   getObservedKubeObjects,
   type ClusterAction,
   type KubeObject,
   type KubeQuery,
   type ClusterObservation,
+  findFailedKubeQueries,
 } from './kube-object.ts'
 import {
   olmApiVersion,
   operatorGroupApiVersion,
   olmV1ApiVersion,
   rbacApiVersion,
+  rukPakApiVersions,
 } from './cluster-test-objects.ts'
 import {
   toClusterScopedObjectName,
@@ -54,8 +59,6 @@ export interface CleanUpOptions {
 export function createCleanUpState(id: string, now: number): CleanUpState {
   return { id, started: now, group: 0, since: now, namespaces: [], crds: [], leftovers: [], events: [] }
 }
-
-const rukPakApiVersions = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
 
 interface CleanUpPhase {
   readonly label: string
@@ -194,8 +197,8 @@ export function advanceCleanUp(
   const there = queries
     .flatMap((query) => getObservedKubeObjects(observation, query))
     .filter((object) => group.isOurs?.(object, known) ?? true)
-  const unseen = blind.map(({ look, says }) => `${look.kind} objects could not be listed: ${says}`)
-  if (there.length === 0) return toNextCleanUpPhase(known, now, unseen, group.label)
+  const unseen = blind.map(({ query, says }) => `${query.kind} objects could not be listed: ${says}`)
+  if (there.length === 0) return toNextCleanUpPhase(known, now, unseen)
   if (isOverdue || now - known.since >= group.timeoutMs(deadlines)) {
     const stuck = there.filter(
       ({ metadata }) => (metadata.finalizers ?? []).length > 0 && metadata.deletionTimestamp !== undefined,
@@ -208,7 +211,7 @@ export function advanceCleanUp(
       now - known.since < 2 * group.timeoutMs(deadlines)
     )
       return { ...removeFinalizers(known, now, stuck), waitsFor: group.label, isDone: false }
-    return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatUndeletedObject)], group.label)
+    return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatUndeletedObject)])
   }
   return {
     state: known,
@@ -233,22 +236,13 @@ function removeFinalizers(
 ): Pick<CleanUpProgress, 'state' | 'actions'> {
   const message = `forcibly removing the finalizers of ${stuck.map(formatKubeObjectName).join(', ')}`
   return {
-    state: addCleanUpEvent(state, now, message),
+    state: addClusterTestEvent(state, now, message),
     actions: stuck.map((object) => ({
       kind: 'patch',
       at: toKubeObjectQuery(object),
       patch: { metadata: { finalizers: null } },
     })),
   }
-}
-
-function findFailedKubeQueries(queries: readonly KubeQuery[], { queryResults }: ClusterObservation) {
-  return queries.flatMap((query): { look: KubeQuery; code: string; says: string }[] => {
-    const sighting = queryResults.get(toKubeQueryKey(query))
-    // The next round queries newly found namespaces.
-    if (sighting === undefined) return [{ look: query, code: 'unasked', says: 'the API was not queried' }]
-    return sighting.kind === 'failed' ? [{ look: query, code: sighting.code, says: sighting.says }] : []
-  })
 }
 
 /** Records the data that is readable only while the namespace exists. */
@@ -297,25 +291,19 @@ function toNextCleanUpPhase(
   state: CleanUpState,
   now: number,
   newLeftovers: readonly string[],
-  label: string,
 ): CleanUpProgress {
   const group = state.group + 1
-  const isDone = group >= cleanUpPhases.length
   const leftovers = [...new Set([...state.leftovers, ...newLeftovers])]
   const next = { ...state, group, since: now, leftovers }
   return {
     state:
-      newLeftovers.length > 0 ? addCleanUpEvent(next, now, `not deleted: ${newLeftovers.join('; ')}`) : next,
+      newLeftovers.length > 0
+        ? addClusterTestEvent(next, now, `not deleted: ${newLeftovers.join('; ')}`)
+        : next,
     actions: [],
-    waitsFor: isDone ? 'nothing' : (cleanUpPhases[group]?.label ?? label),
-    isDone,
+    waitsFor: cleanUpPhases[group]?.label ?? 'nothing',
+    isDone: group >= cleanUpPhases.length,
   }
-}
-
-function addCleanUpEvent(state: CleanUpState, now: number, message: string): CleanUpState {
-  return state.events.at(-1)?.says === message
-    ? state
-    : { ...state, events: [...state.events, { at: now, says: message }] }
 }
 
 const formatKubeObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): string =>

@@ -3,23 +3,17 @@
 import type { InstallTarget } from '../install-report.ts'
 import {
   createFailedClusterTestProgress,
-  createWaitingClusterTestProgress,
   type ClusterTestProgress,
   type ClusterTestStateMachine,
   type ClusterTestState,
   type ClusterTestDeadlines,
   type ClusterTestFailure,
 } from './cluster-test-state.ts'
-import {
-  toKubeQueryKey,
-  type KubeQueryFailure,
-  type RejectedClusterAction,
-  type ClusterObservation,
-} from './kube-object.ts'
+import { type RejectedClusterAction, type ClusterObservation, findFailedKubeQueries } from './kube-object.ts'
 import { createOlmV0TestDriver } from './olm-v0.ts'
 import { createOlmV1TestDriver } from './olm-v1.ts'
-import { createRukPakTestDriver, rukPakApiVersions } from './rukpak.ts'
-import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
+import { createRukPakTestDriver } from './rukpak.ts'
+import { olmApiVersion, olmV1ApiVersion, rukPakApiVersions } from './cluster-test-objects.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 
 export interface DiscoveredClusterApis {
@@ -81,13 +75,7 @@ export function computeNextClusterTestProgress(
     .map(classifyRejectedClusterAction)
     .find((one) => one !== undefined)
   if (rejected) return createFailedClusterTestProgress(state, now, rejected)
-  const blind = kind
-    .queries(state)
-    .flatMap((query): { readonly code: KubeQueryFailure; readonly says: string }[] => {
-      const sighting = observation.queryResults.get(toKubeQueryKey(query))
-      if (sighting === undefined) return [{ code: 'unreachable', says: 'the API was not queried' }]
-      return sighting.kind === 'failed' ? [sighting] : []
-    })
+  const blind = findFailedKubeQueries(kind.queries(state), observation)
   const forbidden = blind.find(({ code }) => code === 'forbidden')
   if (forbidden)
     return createFailedClusterTestProgress(state, now, {
@@ -102,10 +90,11 @@ export function computeNextClusterTestProgress(
         code: 'api-unreachable',
         says: `the Kubernetes API does not respond: ${first.says}`,
       })
-    return createWaitingClusterTestProgress(
-      { ...state, memory: { ...state.memory, blindSince: since } },
-      `waiting for the Kubernetes API to respond: ${first.says}`,
-    )
+    return {
+      state: { ...state, memory: { ...state.memory, blindSince: since } },
+      actions: [],
+      waitsFor: `waiting for the Kubernetes API to respond: ${first.says}`,
+    }
   }
   const { blindSince: _, ...memory } = state.memory
   const progress = kind.next({ ...state, memory }, observation, now)

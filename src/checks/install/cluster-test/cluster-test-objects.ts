@@ -23,6 +23,8 @@ export const operatorGroupApiVersion = 'operators.coreos.com/v1'
 export const olmV1ApiVersion = 'olm.operatorframework.io/v1'
 const networkingApiVersion = 'networking.k8s.io/v1'
 export const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
+/** `v1alpha2` has no Bundle object. */
+export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
 export const installerServiceAccountName = 'installer'
 
 type KubeObjectSpec = Readonly<Record<string, Json>>
@@ -160,16 +162,11 @@ export function createCatalogSource(
     sourceType: 'grpc',
     displayName: `install test of ${plan.package}`,
     publisher: 'catalog-bot',
-    ...createCatalogSourceSpec(from),
+    ...from,
     // Some clusters reject unrestricted pods.
     ...('image' in from && { grpcPodConfig: { securityContextConfig: 'restricted' } }),
     ...(pullSecret !== undefined && { secrets: [pullSecret] }),
   })
-}
-
-/** `image` and `address` are mutually exclusive. */
-export function createCatalogSourceSpec(from: ClusterTestCatalogSource): KubeObjectSpec {
-  return 'image' in from ? { image: from.image } : { address: from.address }
 }
 
 export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {

@@ -33,7 +33,9 @@ export const expirationLabelKey = 'catalog-bot.io/expires'
 /** CRDs that do not exist before the test. Clean-up can delete them if the test's bundles installed them. */
 export const crdsAbsentBeforeTestAnnotation = 'catalog-bot.io/absent-before'
 
-export type InstallMode = 'AllNamespaces' | 'OwnNamespace' | 'SingleNamespace' | 'MultiNamespace'
+/** AllNamespaces, which users and OLM v1 use, then the mode with the smallest scope. */
+const installModePreference = ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const
+export type InstallMode = (typeof installModePreference)[number]
 
 export type ClusterTestCatalogSource = { readonly address: string } | { readonly image: string }
 
@@ -110,13 +112,6 @@ export const toClusterScopedObjectName = ({ id }: Pick<ClusterTestPlan, 'id'>): 
 
 export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'package'>): string =>
   `${toTestNamespaceName(plan)}-target`
-
-/** Prefers AllNamespaces, which users and OLM v1 use, then the mode with the smallest scope. */
-function chooseInstallMode(supported: readonly string[]): InstallMode | undefined {
-  return (['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const).find((mode) =>
-    supported.includes(mode),
-  )
-}
 
 /** Parses a list of names from an annotation or memory; returns no names for other data. */
 export function parseJsonNameList(text: unknown): readonly string[] {
@@ -215,7 +210,8 @@ function findBundleInstallMode(root: BundleBlob | undefined, { contentOf }: Clus
   const content = root && contentOf(root)
   // Most Operators support this mode, and OLM reports an error if this one does not.
   if (content?.kind !== 'bundle' || !content.facts.installModes) return 'AllNamespaces'
-  return chooseInstallMode(content.facts.installModes)
+  const { installModes } = content.facts
+  return installModePreference.find((mode) => installModes.includes(mode))
 }
 
 function listBundleCrdNames(names: readonly string[], { contentOf, blobNamed }: ClusterTestRequest) {

@@ -9,6 +9,7 @@ import {
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
+import { truncateText } from '@catalog-bot/findings/printable'
 
 export interface ClusterTestReport {
   readonly id: string
@@ -102,12 +103,9 @@ export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): read
 }
 
 function truncateEvidenceLines(lines: readonly string[], maxLines: number = clusterTestEvidenceLimits.lines) {
-  return lines.slice(0, maxLines).map((line) => {
-    const clean = redactSecrets(line)
-    return clean.length <= clusterTestEvidenceLimits.line
-      ? clean
-      : `${clean.slice(0, clusterTestEvidenceLimits.line).toWellFormed()}…`
-  })
+  return lines
+    .slice(0, maxLines)
+    .map((line) => truncateText(redactSecrets(line), clusterTestEvidenceLimits.line))
 }
 
 /** Hides text that looks like a credential. */

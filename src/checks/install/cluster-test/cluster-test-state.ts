@@ -89,14 +89,6 @@ export function createInitialClusterTestState<Stage extends string>(
   return { stage, started: now, since: now, step: 0, events: [], memory: {} }
 }
 
-export function createWaitingClusterTestProgress<Stage extends string>(
-  state: ClusterTestState<Stage>,
-  waitsFor: string,
-  actions: readonly ClusterAction[] = [],
-): ClusterTestProgress<Stage> {
-  return { state, actions, waitsFor }
-}
-
 export function createFinalClusterTestProgress<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
@@ -139,11 +131,11 @@ export function measureFailureDuration<Stage extends string>(
 }
 
 /** Skips a message equal to the last one. */
-export function addClusterTestEvent<Stage extends string>(
-  state: ClusterTestState<Stage>,
+export function addClusterTestEvent<State extends { readonly events: readonly ClusterTestEvent[] }>(
+  state: State,
   now: number,
   message: string,
-): ClusterTestState<Stage> {
+): State {
   if (state.events.at(-1)?.says === message) return state
   return { ...state, events: [...state.events, { at: now, says: message }].slice(-maxClusterTestEvents) }
 }
@@ -235,6 +227,13 @@ export function createFailedClusterTestOutcome(
 /** Messages of network errors, busy servers and restarts. The author did not cause them, and a retry may succeed. */
 export const transientErrorPattern =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
+
+export type FailurePatterns = readonly (readonly [ClusterTestFailureCode, RegExp])[]
+
+/** The code of the first pattern that matches. */
+export function findFailureCode(patterns: FailurePatterns, message: string) {
+  return patterns.find(([, pattern]) => pattern.test(message))?.[0]
+}
 
 /** Whether the author must act. Call it only for a failure that is final or that has lasted. */
 export function isAuthorCausedFailureCode(code: ClusterTestFailureCode): boolean {

@@ -89,11 +89,13 @@ export function getObservedKubeObjects(
   return sighting?.kind === 'found' ? sighting.objects : []
 }
 
-export function getObservedKubeObject(
-  observation: ClusterObservation,
-  query: KubeQuery,
-): KubeObject | undefined {
-  return getObservedKubeObjects(observation, query)[0]
+/** The queries that failed, and those that were not made: an earlier observation can add queries to the next one. */
+export function findFailedKubeQueries(queries: readonly KubeQuery[], { queryResults }: ClusterObservation) {
+  return queries.flatMap((query): { query: KubeQuery; code: KubeQueryFailure; says: string }[] => {
+    const result = queryResults.get(toKubeQueryKey(query))
+    if (result === undefined) return [{ query, code: 'unreachable', says: 'the API was not queried' }]
+    return result.kind === 'failed' ? [{ query, code: result.code, says: result.says }] : []
+  })
 }
 
 export function toKubeObjectQuery({

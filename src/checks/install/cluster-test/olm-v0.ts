@@ -2,7 +2,7 @@
 // catalog is replaced. Level-triggered: each observation is evaluated independently, so missed events do not matter.
 import {
   classifyCsvFailure,
-  isUnrecoverableCsvReason,
+  unrecoverableCsvReasons,
   classifyInstallPlanFailure,
   classifyMissingRequirements,
   classifyResolutionFailure,
@@ -19,7 +19,6 @@ import {
 } from './cluster-test-state.ts'
 import {
   catalogPodFailureCodes,
-  classifyTimedOutDeployments,
   findPodFailure,
   isPermanentFailure,
   bundleUnpackPodFailureCodes,
@@ -34,11 +33,11 @@ import {
   parseKubeTimestamp,
   type KubeObject,
   type KubeQuery,
+  toKubeObjectQuery,
 } from './kube-object.ts'
 import {
   catalogSourceName,
   createCatalogSource,
-  createCatalogSourceSpec,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   olmApiVersion,
@@ -53,6 +52,7 @@ import {
   parseJsonNameList,
   toTestNamespaceName,
   type ClusterTestPlan,
+  toTargetNamespaceName,
 } from './cluster-test-plan.ts'
 
 type OlmV0TestStage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
@@ -372,7 +372,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   }
 
   #explainOverdueOperator(operator: ObservedOperator, what: string): ClusterTestFailure {
-    const { own, open, isInstalled, isReplaced, deployments, pods, failure } = operator
+    const { own, open, isInstalled, isReplaced, failure } = operator
     if (failure) return failure
     const csv = own[open]
     if (csv) {
@@ -383,7 +383,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
     }
     if ((open >= 0 && !csv) || (open < 0 && (!isInstalled || !isReplaced)))
       return { code: 'olm-silent', says: `the install test timed out (last status: ${what})` }
-    return classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan)
+    return this.classifyTimedOutWorkloads(operator, what)
   }
 
   /** OLM leaves Failed and retries, so a failure counts if OLM cannot recover or repeats it for `retryWindow`. */
@@ -393,7 +393,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   } {
     const { state, now } = this
     const failure = csv && classifyCsvFailure(csv)
-    const isFinal = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
+    const isFinal = unrecoverableCsvReasons.has(getStringAtPath(csv?.status, 'reason'))
     if (!failure || (!isAuthorCausedFailureCode(failure.code) && !isFinal)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
@@ -435,7 +435,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
     return this.moveTo(
       'resolution',
       `${done} is running; switching to the changed catalog`,
-      [{ kind: 'patch', at: queries.catalog, patch: { spec: createCatalogSourceSpec(plan.catalog) } }],
+      [{ kind: 'patch', at: queries.catalog, patch: { spec: plan.catalog } }],
       { connected: getCatalogSourceConnectionState(catalog).connected },
       following,
     )
@@ -471,7 +471,7 @@ function createOlmV0Queries(plan: ClusterTestPlan) {
   } as const
   const target: readonly KubeQuery[] =
     plan.mode === 'SingleNamespace' || plan.mode === 'MultiNamespace'
-      ? [{ apiVersion: 'v1', kind: 'Namespace', name: `${namespace}-target` }]
+      ? [{ apiVersion: 'v1', kind: 'Namespace', name: toTargetNamespaceName(plan) }]
       : []
   const { crds: _, ...others } = queries
   return {
@@ -500,16 +500,8 @@ function listInstallPlanCrdNames(plan: KubeObject): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-function createInstallPlanApprovalPatch({
-  apiVersion,
-  kind,
-  metadata: { name, namespace = '' },
-}: KubeObject) {
-  return {
-    kind: 'patch',
-    at: { apiVersion, kind, name, namespace },
-    patch: { spec: { approved: true } },
-  } as const
+function createInstallPlanApprovalPatch(plan: KubeObject) {
+  return { kind: 'patch', at: toKubeObjectQuery(plan), patch: { spec: { approved: true } } } as const
 }
 
 function listInstallPlanCsvNames(plan: KubeObject): readonly string[] {

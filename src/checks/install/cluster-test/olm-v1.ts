@@ -9,8 +9,10 @@ import {
   transientErrorPattern,
   type ClusterTestFailureCode,
   type ClusterTestFailure,
+  findFailureCode,
+  type FailurePatterns,
 } from './cluster-test-state.ts'
-import { classifyTimedOutDeployments, isPermanentFailure, ClusterTestStageRunner } from './test-stages.ts'
+import { isPermanentFailure, ClusterTestStageRunner } from './test-stages.ts'
 import {
   createCrdQuery,
   getValueAtPath,
@@ -161,7 +163,8 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
     const { state: known, milliseconds } = measureFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
       return this.fail(rejected, known)
-    const { deployments, pods, unavailable, failure } = this.#observeWorkloads()
+    const workloads = this.#observeWorkloads()
+    const { unavailable, failure } = workloads
     const what = isThere
       ? `waiting for Deployment ${unavailable[0]?.metadata.name ?? ''} to become available`
       : message === ': '
@@ -169,8 +172,7 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
         : message
     if (this.waited < (isThere ? deadlines.operator : deadlines.extension)) return this.wait(what, [], known)
     if (failure) return this.fail(failure, known)
-    if (isThere)
-      return this.fail(classifyTimedOutDeployments(deployments, pods, what, this.retriesBegan), known)
+    if (isThere) return this.fail(this.classifyTimedOutWorkloads(workloads, what), known)
     if (state.step > 0 && progressing?.reason === 'Succeeded')
       return this.fail(
         { code: 'no-upgrade-edge', says: `OLM v1 remains on ${name} and does not upgrade to ${wanted}` },
@@ -221,7 +223,7 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
   }
 }
 
-const clusterExtensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegExp])[] = [
+const clusterExtensionFailurePatterns: FailurePatterns = [
   ['registry-failing', transientErrorPattern],
   ['resolution-unsatisfiable', /no bundles? found|multiple catalogs|no package/i],
   ['certificate-provider-absent', /cert.?provider|certificate provider|cert-manager/i],
@@ -239,7 +241,7 @@ const clusterExtensionFailurePatterns: readonly (readonly [ClusterTestFailureCod
 /** Classifies the single error message that OLM v1 reports. */
 function classifyClusterExtensionFailure(message: string): ClusterTestFailure {
   const code =
-    clusterExtensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
+    findFailureCode(clusterExtensionFailurePatterns, message) ??
     classifyClusterCatalogFailure(message) ??
     (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {

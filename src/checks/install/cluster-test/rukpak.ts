@@ -12,7 +12,6 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-state.ts'
 import {
-  classifyTimedOutDeployments,
   findPodFailure,
   classifyImagePullFailure,
   isPermanentFailure,
@@ -35,6 +34,7 @@ import {
   createPrerequisiteObjects,
   createRukPakImageSource,
   type RukPakInstallTarget,
+  type rukPakApiVersions,
 } from './cluster-test-objects.ts'
 import {
   toClusterScopedObjectName,
@@ -46,9 +46,6 @@ import {
 type RukPakStage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type RukPakState = ClusterTestState<RukPakStage>
 type RukPakProgress = ClusterTestProgress<RukPakStage>
-
-/** `v1alpha2` has no Bundle object. */
-export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
 
 export function createRukPakTestDriver(
   plan: ClusterTestPlan,
@@ -199,8 +196,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
       }
     if (this.state.step > 0 && bundle.isTakenUp && !bundle.isActive)
       return { code: 'no-pivot', says: `RukPak did not replace the active Bundle ${active} with ${root}` }
-    if (bundle.isInstalled)
-      return classifyTimedOutDeployments(workloads.deployments, workloads.pods, what, this.retriesBegan)
+    if (bundle.isInstalled) return this.classifyTimedOutWorkloads(workloads, what)
     return {
       code: (this.queries.hasBundles ? bundle.valid : bundle.unpacked) ? 'too-slow' : 'olm-silent',
       says: `the install test timed out (last status: ${what})`,

@@ -4,7 +4,6 @@ import {
   addClusterTestEvent,
   createFailedClusterTestProgress,
   createFinalClusterTestProgress,
-  createWaitingClusterTestProgress,
   type ClusterTestDeadlines,
   type ClusterTestProgress,
   type ClusterTestState,
@@ -12,11 +11,12 @@ import {
   type ClusterTestOutcome,
   transientErrorPattern,
   type ClusterTestFailureCode,
+  findFailureCode,
+  type FailurePatterns,
 } from './cluster-test-state.ts'
 import { createTestNamespace } from './cluster-test-objects.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
 import {
-  getObservedKubeObject,
   getObservedKubeObjects,
   toKubeObjectQuery,
   type ClusterAction,
@@ -81,21 +81,20 @@ export class ClusterTestStageRunner<
     return this.now - this.state.since
   }
 
-  /** When a failure must have begun to count as final. */
-  protected get retriesBegan(): number {
-    return this.now - this.deadlines.retryWindow
-  }
-
   protected find(query: KubeQuery): KubeObject | undefined {
-    return getObservedKubeObject(this.observation, query)
+    return this.list(query)[0]
   }
 
   protected list(query: KubeQuery): readonly KubeObject[] {
     return getObservedKubeObjects(this.observation, query)
   }
 
-  protected wait(waitsFor: string, actions: readonly ClusterAction[] = [], state = this.state) {
-    return createWaitingClusterTestProgress(state, waitsFor, actions)
+  protected wait(
+    waitsFor: string,
+    actions: readonly ClusterAction[] = [],
+    state = this.state,
+  ): ClusterTestProgress<Stage> {
+    return { state, actions, waitsFor }
   }
 
   protected fail(failure: ClusterTestFailure, state = this.state) {
@@ -162,6 +161,25 @@ export class ClusterTestStageRunner<
       failure:
         findDeploymentFailure(deployments) ??
         findPodFailure(findDeploymentPods(deployments, pods), operatorPodFailureCodes),
+    }
+  }
+
+  /**
+   * Blames the Operator for Deployments that are unavailable at their deadline if a container has run for
+   * `retryWindow`; otherwise the cluster was too slow.
+   */
+  protected classifyTimedOutWorkloads(
+    { deployments, pods }: Pick<ObservedWorkloads, 'deployments' | 'pods'>,
+    label: string,
+  ): ClusterTestFailure {
+    const lastStart = this.now - this.deadlines.retryWindow
+    const hasRun = findDeploymentPods(deployments, pods)
+      .flatMap((pod) => getListAtPath(pod.status, 'containerStatuses'))
+      .map((one) => parseKubeTimestamp(getStringAtPath(one, 'state', 'running', 'startedAt')) ?? Infinity)
+      .some((startedAt) => startedAt <= lastStart)
+    return {
+      code: hasRun ? 'deployment-not-available' : 'too-slow',
+      says: `the install test timed out (last status: ${label})`,
     }
   }
 }
@@ -296,28 +314,6 @@ export function listContainerStatuses(pod: KubeObject): readonly unknown[] {
   ]
 }
 
-/**
- * Blames the Operator for Deployments that are unavailable at their deadline if a container has run since `lastStart`;
- * otherwise the cluster was too slow.
- */
-export function classifyTimedOutDeployments(
-  deployments: readonly KubeObject[],
-  pods: readonly KubeObject[],
-  label: string,
-  lastStart: number,
-): ClusterTestFailure {
-  const hasRun = findDeploymentPods(deployments, pods)
-    .flatMap((pod) => getListAtPath(pod.status, 'containerStatuses'))
-    .some(
-      (one) =>
-        (parseKubeTimestamp(getStringAtPath(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart,
-    )
-  return {
-    code: hasRun ? 'deployment-not-available' : 'too-slow',
-    says: `the install test timed out (last status: ${label})`,
-  }
-}
-
 /** Uses the same criteria as OLM and `kubectl rollout status`. */
 export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
@@ -329,6 +325,13 @@ export function isDeploymentAvailable(deployment: KubeObject): boolean {
   )
 }
 
+const replicaFailurePatterns: FailurePatterns = [
+  ['quota', /exceeded quota|must specify (?:limits|requests)/],
+  ['policy', /violates PodSecurity|admission webhook|security context constraint/],
+  ['deployment-not-available', /serviceaccount ".*" not found/i],
+  ['policy', /forbidden/],
+]
+
 /** Finds rejections by the cluster that do not appear in the status of any pod. */
 function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestFailure | undefined {
   for (const deployment of deployments) {
@@ -337,13 +340,8 @@ function findDeploymentFailure(deployments: readonly KubeObject[]): ClusterTestF
     )
     if (!rejected) continue
     const message = `Deployment ${deployment.metadata.name} cannot create its pods: ${rejected.message}`
-    if (/exceeded quota|must specify (?:limits|requests)/.test(rejected.message))
-      return { code: 'quota', says: message }
-    if (/violates PodSecurity|admission webhook|security context constraint/.test(rejected.message))
-      return { code: 'policy', says: message }
-    if (/serviceaccount ".*" not found/i.test(rejected.message))
-      return { code: 'deployment-not-available', says: message }
-    if (/forbidden/.test(rejected.message)) return { code: 'policy', says: message }
+    const code = findFailureCode(replicaFailurePatterns, rejected.message)
+    if (code) return { code, says: message }
   }
   return undefined
 }

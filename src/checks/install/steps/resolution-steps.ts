@@ -17,16 +17,11 @@ const olmV0OnlyInstallTargets = ['OLM v0'] as const
 const olmV1OnlyInstallTargets = ['OLM v1'] as const
 const registryV1InstallTargets = listInstallTargetsForFormat('registry+v1')
 
-const rejectOnOlmV0 = (message: string): InstallNote => ({
-  kind: 'refused',
-  says: message,
-  targets: olmV0OnlyInstallTargets,
-})
-const rejectOnOlmV1 = (message: string): InstallNote => ({
-  kind: 'refused',
-  says: message,
-  targets: olmV1OnlyInstallTargets,
-})
+const rejectOn =
+  (targets: InstallNote['targets']) =>
+  (message: string): InstallNote => ({ kind: 'refused', says: message, targets })
+const rejectOnOlmV0 = rejectOn(olmV0OnlyInstallTargets)
+const rejectOnOlmV1 = rejectOn(olmV1OnlyInstallTargets)
 
 const maxListedUnmetRequirements = 3
 
@@ -77,17 +72,8 @@ export function createChannelHeadInstallStep({
   const title = 'New installations get the head'
   if (fresh.kind !== 'installs' || head === undefined)
     return createSkippedInstallStep('head', title, noBundleResolvesMessage)
-  if (fresh.root.name === head) return createInstallStep('head', title, [], [])
-  return createInstallStep(
-    'head',
-    title,
-    [],
-    [
-      rejectOnOlmV0(
-        `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
-      ),
-    ],
-  )
+  const message = `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`
+  return createInstallStep('head', title, [], fresh.root.name === head ? [] : [rejectOnOlmV0(message)])
 }
 
 export function createUpgradePathsStep(resolution: ChannelInstallResolution): InstallStep {

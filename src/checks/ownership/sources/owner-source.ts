@@ -43,18 +43,38 @@ export const createBrokenOwnerSourceResult = (
   problem: string,
 ): OwnerSourceReadResult<never> => ({ kind: 'broken', problems: [{ at, problem }] })
 
-/** Converts the value of a source that was read. */
-export function mapOwnerSource<From, To>(
-  source: OwnerSourceReadResult<From>,
-  convert: (value: From) => To,
-): OwnerSourceReadResult<To> {
-  return source.kind === 'broken' ? source : { kind: 'read', value: convert(source.value) }
+/** Thrown by the parsers of a file's content. parseOwnerFile() makes it the file's problem. */
+class OwnerFileError extends Error {
+  readonly at: Location
+  constructor(at: Location, problem: string) {
+    super(problem)
+    this.at = at
+  }
+}
+
+export function rejectOwnerFile(at: Location, problem: string): never {
+  throw new OwnerFileError(at, problem)
+}
+
+/** Parses an owner file with `read`. The first problem makes the file invalid. */
+export function parseOwnerFile<T>(
+  file: string,
+  text: string,
+  read: (document: OwnerYamlDocument) => T,
+): OwnerSourceReadResult<T> {
+  try {
+    return { kind: 'read', value: read(parseOwnerYaml(file, text)) }
+  } catch (error) {
+    if (error instanceof OwnerFileError) return createBrokenOwnerSourceResult(error.at, error.message)
+    throw error
+  }
 }
 
 /** The top-level mapping of an owner file, with locations. Keys are unique. */
 export interface OwnerYamlDocument {
-  entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
-  readonly keys: readonly string[]
+  /** Undefined if the mapping does not have the key. */
+  node(key: string): Node | null | undefined
+  keys(): readonly string[]
   locate(node: unknown): Location
 }
 
@@ -65,10 +85,9 @@ const maxOwnerFileBytes = 256 * 1024
  * Accepts one document: a mapping or nothing, without duplicate keys, aliases, or tags. Scalars remain strings
  * (`failsafe`), so that a login such as `0x10` or `null` is kept.
  */
-export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
+function parseOwnerYaml(file: string, text: string): OwnerYamlDocument {
   const start: Location = { file, line: 1, column: 1 }
-  const unreadable = findOwnerFileTextProblem(file, text)
-  if (unreadable !== undefined) return unreadable
+  rejectUnreadableOwnerFileText(start, text)
   const {
     document,
     locate: locateOffset,
@@ -78,49 +97,40 @@ export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResul
     const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
     return offset === undefined ? start : locateOffset(offset)
   }
-  if (syntaxProblem !== undefined)
-    return createBrokenOwnerSourceResult(syntaxProblem.at, syntaxProblem.problem)
-  if (document === undefined) return { kind: 'read', value: { keys: [], entry: () => undefined, locate } }
+  if (syntaxProblem !== undefined) rejectOwnerFile(syntaxProblem.at, syntaxProblem.problem)
+  const entries = new Map<string, Node | null>()
+  const mapping = { keys: () => [...entries.keys()], node: (key: string) => entries.get(key), locate }
+  if (document === undefined) return mapping
   const [warning] = document.warnings
   if (warning !== undefined)
-    return createBrokenOwnerSourceResult(locateOffset(warning.pos[0]), 'the file has a tag or a directive')
+    rejectOwnerFile(locateOffset(warning.pos[0]), 'the file has a tag or a directive')
   // YAML versions differ: 1.1 does not parse `no` as a string.
-  if (document.directives?.yaml.explicit === true)
-    return createBrokenOwnerSourceResult(start, 'the file has a %YAML directive')
+  if (document.directives?.yaml.explicit === true) rejectOwnerFile(start, 'the file has a %YAML directive')
   const root = document.contents
-  if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
-    return { kind: 'read', value: { keys: [], entry: () => undefined, locate } }
+  if (isEmptyYamlNode(root)) return mapping
   const problem = findAmbiguousYamlNode(document)
-  if (problem !== undefined) return createBrokenOwnerSourceResult(locate(problem.node), problem.says)
-  if (!isMap(root)) return createBrokenOwnerSourceResult(locate(root), 'the document must be a mapping')
-  const entries = new Map<string, Node | null>()
+  if (problem !== undefined) rejectOwnerFile(locate(problem.node), problem.says)
+  if (!isMap(root)) return rejectOwnerFile(locate(root), 'the document must be a mapping')
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
-      return createBrokenOwnerSourceResult(locate(pair.key), 'the keys must be plain strings')
+      return rejectOwnerFile(locate(pair.key), 'the keys must be plain strings')
     entries.set(pair.key.value, pair.value)
   }
-  return {
-    kind: 'read',
-    value: {
-      keys: [...entries.keys()],
-      entry: (key) => {
-        const node = entries.get(key)
-        return node === undefined ? undefined : { key, node }
-      },
-      locate,
-    },
-  }
+  return mapping
 }
 
-function findOwnerFileTextProblem(file: string, text: string): OwnerSourceReadResult<never> | undefined {
-  const start: Location = { file, line: 1, column: 1 }
+function isEmptyYamlNode(node: Node | null): boolean {
+  return node === null || (isScalar(node) && (node.value === null || node.value === ''))
+}
+
+function rejectUnreadableOwnerFileText(start: Location, text: string): void {
   if (text.length > maxOwnerFileBytes)
-    return createBrokenOwnerSourceResult(start, `the file is larger than ${maxOwnerFileBytes / 1024} KiB`)
+    rejectOwnerFile(start, `the file is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
-  if (divided === undefined) return undefined
+  if (divided === undefined) return
   const { name, ...position } = divided
-  return createBrokenOwnerSourceResult(
-    { file, ...position },
+  rejectOwnerFile(
+    { file: start.file, ...position },
     `the file contains ${name}, which some parsers treat as the end of a line or of the file`,
   )
 }
@@ -148,102 +158,82 @@ const ambiguousYamlScalarPattern =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
 /** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
-export function parseYamlStringListField(
-  document: OwnerYamlDocument,
-  key: string,
-): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
+function readYamlStringListField(document: OwnerYamlDocument, key: string) {
   // Go's JSON reader, which most readers of these files use, ignores the case of keys.
-  const alike = document.keys.find(
-    (other) => other !== key && normalizeYamlKeyForComparison(other) === normalizeYamlKeyForComparison(key),
-  )
+  const alike = document
+    .keys()
+    .find(
+      (other) => other !== key && normalizeYamlKeyForComparison(other) === normalizeYamlKeyForComparison(key),
+    )
   if (alike !== undefined)
-    return createBrokenOwnerSourceResult(
-      document.locate(document.entry(alike)?.node),
+    rejectOwnerFile(
+      document.locate(document.node(alike)),
       `the key ${JSON.stringify(alike)} could be mistaken for ${key}`,
     )
-  const entry = document.entry(key)
-  if (entry === undefined) return { kind: 'read', value: [] }
-  return parseYamlStringList(document, entry.node, key)
+  return readYamlStringList(document, document.node(key) ?? null, key)
 }
 
-/** Like parseYamlStringListField, for a given node. `key` is its name in messages. */
-export function parseYamlStringList(
+/** Like readYamlStringListField, for a given node. `key` is its name in messages. */
+export function readYamlStringList(
   document: OwnerYamlDocument,
   node: Node | null,
   key: string,
-): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
-  if (node === null || (isScalar(node) && (node.value === null || node.value === '')))
-    return { kind: 'read', value: [] }
-  if (!isSeq(node)) return createBrokenOwnerSourceResult(document.locate(node), `${key} must be a list`)
-  const strings: { text: string; at: Location }[] = []
-  for (const item of node.items) {
+): readonly { readonly text: string; readonly at: Location }[] {
+  if (isEmptyYamlNode(node)) return []
+  if (!isSeq(node)) return rejectOwnerFile(document.locate(node), `${key} must be a list`)
+  return node.items.map((item) => {
     if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
-      return createBrokenOwnerSourceResult(document.locate(item), `${key} must contain plain names`)
+      return rejectOwnerFile(document.locate(item), `${key} must contain plain names`)
     if (item.type === 'PLAIN' && ambiguousYamlScalarPattern.test(item.value))
-      return createBrokenOwnerSourceResult(
+      rejectOwnerFile(
         document.locate(item),
         `${key} contains ${item.value}, which is a string only if it is quoted`,
       )
-    strings.push({ text: item.value, at: document.locate(item) })
-  }
-  return { kind: 'read', value: strings }
+    return { text: item.value, at: document.locate(item) }
+  })
 }
 
 /** A list of logins. One invalid entry makes the list invalid. */
-export function parsePrincipalList(
+export function readPrincipalList(
   document: OwnerYamlDocument,
   key: string,
   parse: (text: string) => Principal | undefined = parseUserPrincipal,
-): OwnerSourceReadResult<readonly Principal[]> {
-  const strings = parseYamlStringListField(document, key)
-  if (strings.kind === 'broken') return strings
-  const people: Principal[] = []
-  for (const { text, at } of strings.value) {
-    const principal = parse(text)
-    if (principal === undefined)
-      return createBrokenOwnerSourceResult(
-        at,
-        `${key} contains ${JSON.stringify(text)}, which is not a login`,
-      )
-    people.push(principal)
-  }
-  return { kind: 'read', value: people }
+): readonly Principal[] {
+  return readYamlStringListField(document, key).map(
+    ({ text, at }) =>
+      parse(text) ?? rejectOwnerFile(at, `${key} contains ${JSON.stringify(text)}, which is not a login`),
+  )
 }
 
-export function findUnknownOwnerFileKey(document: OwnerYamlDocument, known: readonly string[]) {
-  const stray = document.keys.find((key) => !known.includes(key))
-  if (stray === undefined) return undefined
-  const problem = `the key ${JSON.stringify(stray)} is unknown`
-  return createBrokenOwnerSourceResult(document.locate(document.entry(stray)?.node), problem)
+export function rejectUnknownOwnerFileKeys(document: OwnerYamlDocument, known: readonly string[]): void {
+  const stray = document.keys().find((key) => !known.includes(key))
+  if (stray !== undefined)
+    rejectOwnerFile(document.locate(document.node(stray)), `the key ${JSON.stringify(stray)} is unknown`)
 }
 
 /** Two lists of logins or `organization/team` names. Any other key makes the file invalid. */
 export function parseCatalogOwners(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
-  const document = parseOwnerYaml(file, text)
-  if (document.kind === 'broken') return document
-  const stray = findUnknownOwnerFileKey(document.value, catalogOwnersFileKeys)
-  if (stray !== undefined) return stray
-  const reviewers = parsePrincipalList(document.value, 'reviewers', parsePrincipal)
-  if (reviewers.kind === 'broken') return reviewers
-  return parsePrincipalList(document.value, 'approvers', parsePrincipal)
+  return parseOwnerFile(file, text, (document) => {
+    rejectUnknownOwnerFileKeys(document, catalogOwnersFileKeys)
+    readPrincipalList(document, 'reviewers', parsePrincipal)
+    return readPrincipalList(document, 'approvers', parsePrincipal)
+  })
 }
 
 /** Reviewers are logins; this format has no teams or addresses. */
 export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceReadResult<OwnershipCiYaml> {
-  const document = parseOwnerYaml(file, text)
-  if (document.kind === 'broken') return document
-  const reviewers = parsePrincipalList(document.value, 'reviewers')
-  if (reviewers.kind === 'broken') return reviewers
-  const switches = new Map<string, string>()
-  for (const key of ciYamlKeysAffectingRules) {
-    const node = document.value.entry(key)?.node
-    if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
-  }
-  return { kind: 'read', value: { reviewers: reviewers.value, switches } }
+  return parseOwnerFile(file, text, (document) => {
+    const reviewers = readPrincipalList(document, 'reviewers')
+    const switches = new Map<string, string>()
+    for (const key of ciYamlKeysAffectingRules) {
+      const node = document.node(key)
+      if (node !== undefined) switches.set(key, isScalar(node) ? String(node.value) : 'not a plain value')
+    }
+    return { reviewers, switches }
+  })
 }
 
 /** `config.yaml` at the root lists the repository's maintainers. Ignores other tools' keys. */
 export function parseMaintainers(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
-  const document = parseOwnerYaml(file, text)
-  return document.kind === 'broken' ? document : parsePrincipalList(document.value, 'maintainers')
+  return parseOwnerFile(file, text, (document) => readPrincipalList(document, 'maintainers'))
 }

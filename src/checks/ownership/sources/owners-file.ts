@@ -2,17 +2,15 @@
 // invalid file removes authority below it. Neither parents' approvers nor alias names replace it.
 import { isMap, isScalar } from 'yaml'
 import {
-  createBrokenOwnerSourceResult,
-  findUnknownOwnerFileKey,
-  mapOwnerSource,
-  parseOwnerYaml,
-  parsePrincipalList,
-  parseYamlStringListField,
-  parseYamlStringList,
+  parseOwnerFile,
+  readPrincipalList,
+  readYamlStringList,
+  rejectOwnerFile,
+  rejectUnknownOwnerFileKeys,
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
-import { parseUserPrincipal, type Principal } from '../principals.ts'
+import { formatPrincipal, parseUserPrincipal, type Principal } from '../principals.ts'
 import { iterateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */
@@ -34,7 +32,6 @@ export interface OwnersFile {
 
 export type OwnersAliases = ReadonlyMap<string, readonly Principal[]>
 
-const unrestrictedPathFilter: OwnersPathFilter = () => true
 const knownOwnersFilterKeys = [
   'approvers',
   'reviewers',
@@ -48,58 +45,41 @@ const knownOwnersOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfold
 
 /** Keys that Prow does not know make the file invalid. */
 export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
-  const document = parseOwnerYaml(file, text)
-  if (document.kind === 'broken') return document
-  const stray = findUnknownOwnerFileKey(document.value, knownOwnersFileKeys)
-  if (stray !== undefined) return stray
-  const options = parseOwnersOptions(document.value)
-  if (options.kind === 'broken') return options
-  const filters = document.value.entry('filters')
-  const approvers =
-    filters === undefined
-      ? parseUnfilteredApprovers(document.value)
-      : parseOwnersFilters(document.value, filters.node)
-  if (approvers.kind === 'broken') return approvers
-  if (filters !== undefined && document.value.entry('approvers') !== undefined)
-    return createBrokenOwnerSourceResult(
-      document.value.locate(filters.node),
-      'approvers and filters are mutually exclusive',
-    )
-  const shape = filters === undefined ? '' : JSON.stringify(filters.node)
-  return { kind: 'read', value: { ...options.value, filters: shape, approvers: approvers.value } }
+  return parseOwnerFile(file, text, (document) => {
+    rejectUnknownOwnerFileKeys(document, knownOwnersFileKeys)
+    const options = readOwnersOptions(document)
+    const filters = document.node('filters')
+    if (filters === undefined) {
+      const names = readApproverNames(document)
+      return { ...options, filters: '', approvers: [{ matches: () => true, names }] }
+    }
+    const approvers = readOwnersFilters(document, filters)
+    if (document.node('approvers') !== undefined)
+      rejectOwnerFile(document.locate(filters), 'approvers and filters are mutually exclusive')
+    return { ...options, filters: JSON.stringify(filters), approvers }
+  })
 }
 
 /** Parses OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
 export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
-  const document = parseOwnerYaml(file, text)
-  if (document.kind === 'broken') return document
-  const stray = findUnknownOwnerFileKey(document.value, ['aliases'])
-  if (stray !== undefined) return stray
-  const node = document.value.entry('aliases')?.node
-  const aliases = new Map<string, readonly Principal[]>()
-  if (node === undefined || node === null || (isScalar(node) && !node.value))
-    return { kind: 'read', value: aliases }
-  if (!isMap(node))
-    return createBrokenOwnerSourceResult(document.value.locate(node), 'aliases must be a mapping')
-  for (const pair of node.items) {
-    const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
-    const strings = parseYamlStringList(document.value, pair.value as never, `aliases.${name}`)
-    if (strings.kind === 'broken') return strings
-    const members: Principal[] = []
-    for (const { text: member, at } of strings.value) {
-      const principal = parseUserPrincipal(member)
-      if (principal === undefined)
-        return createBrokenOwnerSourceResult(at, `${JSON.stringify(member)} is not a login`)
-      members.push(principal)
-    }
-    if (name === '' || aliases.has(name))
-      return createBrokenOwnerSourceResult(
-        document.value.locate(pair.key),
-        'each alias must have a unique name',
+  return parseOwnerFile(file, text, (document) => {
+    rejectUnknownOwnerFileKeys(document, ['aliases'])
+    const node = document.node('aliases')
+    const aliases = new Map<string, readonly Principal[]>()
+    if (node === undefined || node === null || (isScalar(node) && !node.value)) return aliases
+    if (!isMap(node)) return rejectOwnerFile(document.locate(node), 'aliases must be a mapping')
+    for (const pair of node.items) {
+      const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
+      const members = readYamlStringList(document, pair.value as never, `aliases.${name}`).map(
+        ({ text: member, at }) =>
+          parseUserPrincipal(member) ?? rejectOwnerFile(at, `${JSON.stringify(member)} is not a login`),
       )
-    aliases.set(name, members)
-  }
-  return { kind: 'read', value: aliases }
+      if (name === '' || aliases.has(name))
+        rejectOwnerFile(document.locate(pair.key), 'each alias must have a unique name')
+      aliases.set(name, members)
+    }
+    return aliases
+  })
 }
 
 /**
@@ -131,77 +111,48 @@ function resolveOwnersAlias(name: string, aliases: OwnersAliases): readonly Prin
   return person === undefined ? [] : [person]
 }
 
-function parseUnfilteredApprovers(
-  document: OwnerYamlDocument,
-): OwnerSourceReadResult<OwnersFile['approvers']> {
-  return mapOwnerSource(parseApproverNames(document, 'approvers'), (names) => [
-    { matches: unrestrictedPathFilter, names },
-  ])
+/** Lowercase names of logins or aliases. */
+function readApproverNames(document: OwnerYamlDocument): readonly string[] {
+  return readPrincipalList(document, 'approvers').map(formatPrincipal)
 }
 
-function parseApproverNames(
-  document: OwnerYamlDocument,
-  key: string,
-): OwnerSourceReadResult<readonly string[]> {
-  const checked = parsePrincipalList(document, key)
-  if (checked.kind === 'broken') return checked
-  return mapOwnerSource(parseYamlStringListField(document, key), (strings) =>
-    strings.map(({ text }) => text.toLowerCase()),
-  )
-}
-
-function parseOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<{ noParentOwners: boolean }> {
-  const node = document.entry('options')?.node
-  if (node === undefined || node === null) return { kind: 'read', value: { noParentOwners: false } }
-  if (!isMap(node)) return createBrokenOwnerSourceResult(document.locate(node), 'options must be a mapping')
+function readOwnersOptions(document: OwnerYamlDocument): { readonly noParentOwners: boolean } {
+  const node = document.node('options')
   let noParentOwners = false
+  if (node === undefined || node === null) return { noParentOwners }
+  if (!isMap(node)) return rejectOwnerFile(document.locate(node), 'options must be a mapping')
   for (const pair of node.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const value = isScalar(pair.value) ? String(pair.value.value) : ''
     if (!knownOwnersOptionKeys.includes(key) || !['true', 'false'].includes(value))
-      return createBrokenOwnerSourceResult(
+      rejectOwnerFile(
         document.locate(pair.key),
         `the option ${JSON.stringify(key)} is unknown, or its value is not true or false`,
       )
     if (key === 'no_parent_owners') noParentOwners = value === 'true'
   }
-  return { kind: 'read', value: { noParentOwners } }
+  return { noParentOwners }
 }
 
-function parseOwnersFilters(
-  document: OwnerYamlDocument,
-  node: unknown,
-): OwnerSourceReadResult<OwnersFile['approvers']> {
-  if (!isMap(node)) return createBrokenOwnerSourceResult(document.locate(node), 'filters must be a mapping')
-  const approvers: { matches: OwnersPathFilter; names: readonly string[] }[] = []
-  for (const pair of node.items) {
+function readOwnersFilters(document: OwnerYamlDocument, node: unknown): OwnersFile['approvers'] {
+  if (!isMap(node)) return rejectOwnerFile(document.locate(node), 'filters must be a mapping')
+  return node.items.map((pair) => {
     const pattern = isScalar(pair.key) ? String(pair.key.value) : ''
-    const matches = parsePathFilter(pattern)
-    if (matches === undefined)
-      return createBrokenOwnerSourceResult(
+    const matches =
+      parsePathFilter(pattern) ??
+      rejectOwnerFile(
         document.locate(pair.key),
         `the filter ${JSON.stringify(pattern)} contains something other than literal text, .*, ^, and $`,
       )
     if (!isMap(pair.value))
-      return createBrokenOwnerSourceResult(
-        document.locate(pair.value),
-        'a filter must contain lists of approvers',
-      )
+      return rejectOwnerFile(document.locate(pair.value), 'a filter must contain lists of approvers')
     const entries = new Map(
-      pair.value.items.map((item) => [isScalar(item.key) ? String(item.key.value) : '', item.value]),
+      pair.value.items.map((item) => [isScalar(item.key) ? String(item.key.value) : '', item.value as never]),
     )
-    const inner: OwnerYamlDocument = {
-      ...document,
-      keys: [...entries.keys()],
-      entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
-    }
-    const stray = findUnknownOwnerFileKey(inner, knownOwnersFilterKeys)
-    if (stray !== undefined) return stray
-    const names = parseApproverNames(inner, 'approvers')
-    if (names.kind === 'broken') return names
-    approvers.push({ matches, names: names.value })
-  }
-  return { kind: 'read', value: approvers }
+    const inner = { ...document, keys: () => [...entries.keys()], node: (key: string) => entries.get(key) }
+    rejectUnknownOwnerFileKeys(inner, knownOwnersFilterKeys)
+    return { matches, names: readApproverNames(inner) }
+  })
 }
 
 /** Undefined if the pattern is not supported. Matching is linear in the path. */

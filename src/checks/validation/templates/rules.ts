@@ -1,4 +1,5 @@
 import { defineRule } from '@catalog-bot/findings/rule'
+import { formatTruncatedClauses } from '@catalog-bot/findings/printable'
 
 export interface TemplateDrift {
   readonly template: string
@@ -22,11 +23,7 @@ export const catalogDiffersFromTemplateRule = defineRule<TemplateDrift>({
   network: true,
   title: 'A catalog matches the output of its template',
   what: ({ template, catalog, differences }) =>
-    `${catalog} does not match the output of ${template}: ${differences.slice(0, maxListedTemplateDrifts).join('; ')}${
-      differences.length > maxListedTemplateDrifts
-        ? `; and ${differences.length - maxListedTemplateDrifts} more`
-        : ''
-    }`,
+    `${catalog} does not match the output of ${template}: ${formatTruncatedClauses(differences, maxListedTemplateDrifts)}`,
   why: 'A change made only in the template does not reach users, and a change made only in the catalog is lost when the template is rendered again.',
   fix: ({ command, files }) =>
     `Make the change in the template, and commit the output of this command${

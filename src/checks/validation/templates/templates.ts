@@ -1,7 +1,7 @@
 // Compares rendered templates with the checked-in catalogs. Reuses bundles of the base instead of asking.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { type Catalog, assembleCatalog } from '@catalog-bot/fbc/facts/catalog'
-import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
+import { createRenderedBundleLookup, type RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { computeTemplateDrift, type TemplateDrift } from '@catalog-bot/fbc/template/find-drift'
 import {
   isTemplateSchema,
@@ -18,7 +18,7 @@ import {
   type TemplateCatalogPair,
 } from '../../../pull-request/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
-import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
+import type { CheckInput, CheckOutcome, SuggestedPatch, PendingLookup } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import { privateImageRetrySeconds, type LookupResults, type LookupRequest } from '../../lookups.ts'
 import { suggestTemplatePatch } from './suggest-patch.ts'
@@ -28,6 +28,7 @@ import {
   findAlreadyRenderedBundles,
 } from './template-bundles.ts'
 import * as templateRules from './rules.ts'
+import { formatTruncatedClauses } from '@catalog-bot/findings/printable'
 
 export interface TemplateCheckResult {
   readonly findings: readonly Finding[]
@@ -104,7 +105,8 @@ function findTemplateRenderInputs(state: LoadedTemplateCatalogPair, config: Conf
       ? []
       : [`${image} is in a registry that this repository does not allow`]
   })
-  if (rejected.length > 0) return { kind: 'broken', reason: formatTruncatedDriftReasons(rejected) }
+  if (rejected.length > 0)
+    return { kind: 'broken', reason: formatTruncatedClauses(rejected, maxListedDriftReasons) }
   return { kind: 'images', source, before, images: missing }
 }
 
@@ -123,7 +125,7 @@ function evaluateTemplate(
   const { source, before, images } = needs
   const bundles = new Map(before)
   const rejected: string[] = []
-  const unanswered: CheckOutcome['unanswered'][number][] = []
+  const unanswered: PendingLookup[] = []
   let isRestricted = false
   for (const image of images) {
     const { answer } = findTemplateBundle(image, answers)
@@ -138,9 +140,12 @@ function evaluateTemplate(
       })
     else rejected.push(`${image}: ${answer.reason}`)
   }
-  if (rejected.length > 0) return rejectTemplate(formatTruncatedDriftReasons(rejected))
+  if (rejected.length > 0) return rejectTemplate(formatTruncatedClauses(rejected, maxListedDriftReasons))
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createRenderedBundleLookup(bundles))
+  const rendered = renderTemplate(
+    source,
+    createRenderedBundleLookup(bundles, (reference) => `${reference} is unknown`),
+  )
   if (!rendered.ok) return rejectTemplate(isRestricted ? restrictedBundleRenderErrorMessage : rendered.error)
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
@@ -167,13 +172,6 @@ function shouldWaitForBundleImage(
   { isStated }: LoadedTemplateCatalogPair,
 ): boolean {
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
-}
-
-function createRenderedBundleLookup(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
-  return (reference) => {
-    const bundle = bundles.get(reference)
-    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
-  }
 }
 
 /**
@@ -265,11 +263,6 @@ function isRuleDisabled(setting: Config['rules'][string] | undefined): boolean {
 }
 
 const maxListedDriftReasons = 3
-
-function formatTruncatedDriftReasons(reasons: readonly string[]): string {
-  const more = reasons.length - maxListedDriftReasons
-  return `${reasons.slice(0, maxListedDriftReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-}
 
 /** Uses the checked-in catalog's format and kind of metadata. */
 function formatRenderCommand({ template, catalog }: TemplateCatalogPair, checkedIn: Catalog): string {

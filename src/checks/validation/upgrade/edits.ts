@@ -1,5 +1,5 @@
-import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
-import { findBundlesReachingChannelHead, analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
+import type { BundleBlob, ChannelBlob } from '@catalog-bot/fbc/facts/catalog'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'
@@ -9,7 +9,7 @@ import {
   type BaseAndResultPackage,
   findPackageLocation,
   formatTruncatedNameList,
-  findBundleVersionByName,
+  findBundleByName,
 } from './upgrade-rule.ts'
 
 type BundleEditFindingData = { bundle: string; fields: readonly string[] }
@@ -45,8 +45,8 @@ function* findBundleEdits(
   metadataOnly: boolean,
 ) {
   for (const { name, fields, place } of bundles.changed) {
-    const before = base?.bundle(name)
-    const after = result?.bundle(name)
+    const before = base?.bundle(name)?.blob
+    const after = result?.bundle(name)?.blob
     const onlyMetadata =
       fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
         ? formatPropertiesForComparison(before) === formatPropertiesForComparison(after)
@@ -91,19 +91,23 @@ export const defaultChannelChangedRule = defineRule<{
   },
 })
 
+function listInstalledBundles({ entries }: ChannelBlob, sides: BaseAndResultPackage) {
+  return entries.map(({ name }) => {
+    const version = findBundleByName(name, sides)?.version
+    return version ? { name, version } : { name }
+  })
+}
+
 function findStrandedVersions(
   { before, after }: { before: string; after: string },
   sides: BaseAndResultPackage,
 ): string[] {
-  const old = sides.base?.channel(before)
+  const old = sides.base?.channel(before)?.blob
   const now = sides.result?.channel(after)
   // Without a head, there is nothing to compare. opm's rules reject such a channel.
-  if (!old || !now || analyzeUpgradeGraph(now.entries).heads.length === 0) return []
-  const installed = old.entries.map(({ name }) => {
-    const version = findBundleVersionByName(name, sides)
-    return version ? { name, version } : { name }
-  })
-  const can = findBundlesReachingChannelHead(now.entries, installed)
+  if (!old || !now || now.graph.heads.length === 0) return []
+  const installed = listInstalledBundles(old, sides)
+  const can = findBundlesReachingChannelHead(now.blob.entries, installed)
   return [...findBundlesReachingChannelHead(old.entries, installed)].filter((name) => !can.has(name))
 }
 
@@ -124,15 +128,14 @@ export const headMovesBackwardsRule = defineRule<{
     for (const { name: channel, head } of channels.changed) {
       const { before, after } = head
       if (before === undefined || after === undefined || before === after) continue
-      const old = findBundleVersionByName(before, sides)
-      const now = findBundleVersionByName(after, sides)
-      const blob = sides.result?.channel(channel)
-      if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
-      const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
+      const old = findBundleByName(before, sides)
+      const now = findBundleByName(after, sides)
+      const blob = sides.result?.channel(channel)?.blob
+      if (!old?.version || !now?.version || !blob || compareVersions(now.version, old.version) >= 0) continue
       yield {
         at: toFindingLocation(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
         about: [channel],
-        data: { channel, before, after, versions: [text(before), text(after)] },
+        data: { channel, before, after, versions: [old.versionText, now.versionText] },
       }
     }
   },
@@ -168,25 +171,22 @@ export const installedVersionStrandedRule = defineRule<{
   *find({ kind }, sides) {
     const { base, result } = sides
     if (kind !== 'changed' || !base || !result) return
-    for (const after of result.channels) {
-      const before = base.channel(after.name)
-      const heads = analyzeUpgradeGraph(after.entries).heads
+    for (const { blob: after, graph } of result.channels) {
+      const before = base.channel(after.name)?.blob
+      const { heads } = graph
       // Without a head, nothing can be stranded. opm's rules reject such a channel.
       if (!before || heads.length === 0) continue
       // Only entries of the base can be installed from this channel, not names that edges mention.
-      const installed = before.entries.map(({ name }) => {
-        const version = findBundleVersionByName(name, sides)
-        return version ? { name, version } : { name }
-      })
+      const installed = listInstalledBundles(before, sides)
       const could = findBundlesReachingChannelHead(before.entries, installed)
       const can = findBundlesReachingChannelHead(after.entries, installed)
       const stranded = [...could].filter((name) => !can.has(name))
       if (stranded.length === 0) continue
       const [first] = heads
       const head = heads.length === 1 && first !== undefined ? first : `a head (${heads.join(', ')})`
-      const newest = heads.map((name) => findBundleVersionByName(name, sides))
+      const newest = heads.map((name) => findBundleByName(name, sides)?.version)
       const newer = stranded.filter((name) => {
-        const version = findBundleVersionByName(name, sides)
+        const version = findBundleByName(name, sides)?.version
         return version && newest.every((other) => other && compareVersions(version, other) > 0)
       })
       const entry = after.entries.find(({ name }) => name === first)

@@ -90,15 +90,14 @@ export const newlyDeprecatedRule = defineRule<{ what: string; message: string }>
   what: ({ what, message }) => `${what} is newly deprecated: ${message}`,
   why: 'Clusters that use the deprecated item show this message to their users.',
   fix: 'Make sure that the message explains what to use instead.',
-  *find({ kind, name: of, deprecations }, { result }) {
+  *find({ kind, deprecations }, { result }) {
     if (kind !== 'changed') return
     const locations = new Map<string, Location>()
-    for (const { package: its, place, entries } of result?.catalog.deprecations ?? [])
-      if (its === of)
-        for (const { schema, name, mark } of entries) {
-          const key = `${schema}\n${name}`
-          if (!locations.has(key)) locations.set(key, toFindingLocation(place, mark))
-        }
+    for (const { place, entries } of result?.deprecations ?? [])
+      for (const { schema, name, mark } of entries) {
+        const key = `${schema}\n${name}`
+        if (!locations.has(key)) locations.set(key, toFindingLocation(place, mark))
+      }
     for (const { schema, name, message } of deprecations.added) {
       yield {
         at: locations.get(`${schema}\n${name}`),

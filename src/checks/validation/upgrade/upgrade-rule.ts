@@ -1,20 +1,12 @@
 // Rules that compare the base with the result, and how a hit becomes a finding. Only what the change causes.
-import {
-  type BundleBlob,
-  type Catalog,
-  type ChannelBlob,
-  getPackageBlobs,
-  type PackageBlob,
-  type PackageBlobs,
-} from '@catalog-bot/fbc/facts/catalog'
+import { type Catalog, emptyPackageBlobs, getPackageBlobs } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange, PackageChange } from '../../../pull-request/change.ts'
-import { getBundleVersion } from '../../../pull-request/compare-blobs.ts'
-import { parseVersion } from '@catalog-bot/fbc/versions/version'
 import { createFinding, formatFindingSubject, type FindingRuleWithFinder } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { ValidationRuleFields } from '../catalog-rule.ts'
+import { createPackageView, type PackageView } from '../view/catalog-view.ts'
 
 /** Called for each package that differs. */
 export interface UpgradeRuleInputAndHit {
@@ -46,8 +38,8 @@ export function defineRule<Data extends object>({
 
 /** Either side may be absent. */
 export interface BaseAndResultPackage {
-  readonly base?: CatalogPackage
-  readonly result?: CatalogPackage
+  readonly base?: PackageView
+  readonly result?: PackageView
 }
 
 /** Adds the rule's words, the subject, and catalog and package in the data. */
@@ -67,13 +59,13 @@ export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Gener
 
 /** The package's blob in the result, or else any of its blobs. */
 export function findPackageLocation({ result }: BaseAndResultPackage): Location | undefined {
-  const position = result?.blob?.place ?? result?.channels[0]?.place
+  const position = result?.blob?.place ?? result?.channels[0]?.blob.place
   return position && toFindingLocation(position)
 }
 
-export function findBundleVersionByName(name: string, { base, result }: BaseAndResultPackage) {
-  const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
-  return parsed.ok ? parsed.value : undefined
+/** In the result, or else in the base. */
+export function findBundleByName(name: string, { base, result }: BaseAndResultPackage) {
+  return result?.bundle(name) ?? base?.bundle(name)
 }
 
 export function formatTruncatedNameList(names: readonly string[], limit = 8): string {
@@ -82,61 +74,11 @@ export function formatTruncatedNameList(names: readonly string[], limit = 8): st
 }
 
 /** By index among the change's packages. Cached, because every rule needs the same sides. */
-const getSidesOfPackages = memoizePerObject(({ base, result, packages }: CatalogChange) =>
-  packages.map(({ name }): BaseAndResultPackage => ({
-    ...(base && { base: new CatalogPackage(base, getPackageBlobs(base).get(name)) }),
-    ...(result && { result: new CatalogPackage(result, getPackageBlobs(result).get(name)) }),
-  })),
-)
-
-/** Builds lookups lazily, because most rules need little of most packages. */
-class CatalogPackage {
-  readonly catalog: Catalog
-  private readonly blobs: PackageBlobs | undefined
-  private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
-  private bundlesByName: ReadonlyMap<string, BundleBlob> | undefined
-  private versionsByName: ReadonlyMap<string, string> | undefined
-  private deprecated: ReadonlySet<string> | undefined
-
-  constructor(catalog: Catalog, blobs: PackageBlobs | undefined) {
-    this.catalog = catalog
-    this.blobs = blobs
-  }
-
-  get blob(): PackageBlob | undefined {
-    return this.blobs?.packages[0]
-  }
-
-  get channels(): readonly ChannelBlob[] {
-    return this.blobs?.channels ?? []
-  }
-
-  /** Version texts by bundle name, '' if none. */
-  get versions(): ReadonlyMap<string, string> {
-    return (this.versionsByName ??= new Map(
-      this.blobs?.bundles.map((bundle) => [bundle.name, getBundleVersion(bundle)]),
-    ))
-  }
-
-  channel(name: string): ChannelBlob | undefined {
-    return (this.channelsByName ??= indexBlobsByName(this.channels)).get(name)
-  }
-
-  bundle(name: string): BundleBlob | undefined {
-    return (this.bundlesByName ??= indexBlobsByName(this.blobs?.bundles ?? [])).get(name)
-  }
-
-  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
-    this.deprecated ??= new Set(
-      this.blobs?.deprecations.flatMap(({ entries }) =>
-        entries.map((entry) => `${entry.schema} ${entry.name}`),
-      ),
-    )
-    return this.deprecated.has(`${schema} ${schema === 'olm.package' ? '' : name}`)
-  }
-}
-
-function indexBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
-  // The first of several wins.
-  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]))
-}
+const getSidesOfPackages = memoizePerObject(({ base, result, packages }: CatalogChange) => {
+  const view = (catalog: Catalog, name: string) =>
+    createPackageView(getPackageBlobs(catalog).get(name) ?? emptyPackageBlobs)
+  return packages.map(({ name }): BaseAndResultPackage => ({
+    ...(base && { base: view(base, name) }),
+    ...(result && { result: view(result, name) }),
+  }))
+})

@@ -56,7 +56,7 @@ export function createCatalogView(catalog: Catalog): CatalogView {
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
 
-const createPackageView = memoizePerObject((its: PackageBlobs) => new PackageView(its))
+export const createPackageView = memoizePerObject((its: PackageBlobs) => new PackageView(its))
 
 /** Builds lookups lazily: a catalog can have hundreds of thousands of small packages. */
 export class PackageView {
@@ -66,7 +66,8 @@ export class PackageView {
   readonly channels: readonly ChannelView[]
   readonly bundles: readonly BundleView[]
   readonly deprecations: readonly DeprecationBlob[]
-  private byName: ReadonlyMap<string, BundleView> | undefined
+  private channelsByName: ReadonlyMap<string, ChannelView> | undefined
+  private bundlesByName: ReadonlyMap<string, BundleView> | undefined
   private deprecated: ReadonlySet<string> | undefined
   private versions: VersionIndex<BundleView> | undefined
 
@@ -78,9 +79,14 @@ export class PackageView {
     this.deprecations = deprecations
   }
 
+  /** The first channel with that name. */
+  channel(name: string): ChannelView | undefined {
+    return (this.channelsByName ??= indexByName(this.channels)).get(name)
+  }
+
   /** The first bundle with that name. */
   bundle(name: string): BundleView | undefined {
-    return (this.byName ??= indexBundlesByName(this.bundles)).get(name)
+    return (this.bundlesByName ??= indexByName(this.bundles)).get(name)
   }
 
   ladder(): VersionIndex<BundleView> {
@@ -96,9 +102,9 @@ export class PackageView {
 
 const emptyArray: readonly never[] = []
 
-function indexBundlesByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
+function indexByName<View extends { readonly blob: { readonly name: string } }>(views: readonly View[]) {
   // The first of several wins.
-  return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
+  return new Map(views.toReversed().map((view) => [view.blob.name, view]))
 }
 
 function collectDeprecationEntryKeys(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
