@@ -42,7 +42,7 @@ beforeAll(() => {
     mkdirSync(join(catalogDirectory, name), { recursive: true })
     writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), createPackageYaml(name))
   }
-}, 180_000)
+})
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })

@@ -16,7 +16,7 @@ import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.
 
 jest.setTimeout(180_000)
 
-const ownershipScenario = await createOwnershipScenario('bundles')
+const scenario = await createOwnershipScenario('bundles')
 const mockRegistry = await startMockRegistry()
 const catalogFileReaderPool = createCatalogFileReaderPool(1)
 let registries: RegistryLookupService | undefined
@@ -24,7 +24,7 @@ afterEach(async () => {
   await registries?.close()
   registries = undefined
 })
-afterAll(() => Promise.all([ownershipScenario.close(), mockRegistry.stop(), catalogFileReaderPool.close()]))
+afterAll(() => Promise.all([scenario.close(), mockRegistry.stop(), catalogFileReaderPool.close()]))
 
 function createBundleBlob(version: string, kind = 'Foo'): Omit<OlmBundleBlob, 'image'> {
   return {
@@ -67,9 +67,9 @@ async function createChangeEvaluator(
   environment: Readonly<Record<string, string>> = {},
 ) {
   const owners: OriginFiles = { 'config.yaml': 'maintainers:\n  - alice\n' }
-  const from = ownershipScenario.origin.commit({ ...owners, ...base })
-  const to = ownershipScenario.origin.commit({ ...owners, ...head }, [from])
-  await ownershipScenario.fetchPull(from, to)
+  const from = scenario.origin.commit({ ...owners, ...base })
+  const to = scenario.origin.commit({ ...owners, ...head }, [from])
+  await scenario.fetchPull(from, to)
   const store = createInMemoryCache(systemClock)
   registries = await createRegistryLookupService({
     clock: systemClock,
@@ -83,13 +83,9 @@ async function createChangeEvaluator(
     mockRegistry.requests.length = 0
     const askRegistries = shared.forEvaluation()
     const { verdict } = await evaluatePullSnapshot(
-      createTestPullSnapshot({
-        author: ownershipScenario.fakeAccounts.person('alice'),
-        base: from,
-        head: to,
-      }),
+      createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
-        repository: ownershipScenario.mirror,
+        repository: scenario.mirror,
         loader: createCatalogLoader(catalogFileReaderPool, store),
         ask: async (question) => {
           // The images check does not cover the old heads that an install test upgrades from.
@@ -97,7 +93,7 @@ async function createChangeEvaluator(
             return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
           return question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
-            : ownershipScenario.fakeAccounts.answer(question)
+            : scenario.fakeAccounts.answer(question)
         },
         memory: noopPullHistoryStore,
       },

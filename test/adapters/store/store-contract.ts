@@ -53,7 +53,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     beforeAll(async () => {
       location = await setting.createLocation()
       store = await open()
-    }, 180_000)
+    })
     afterAll(async () => store.close())
 
     let working: { stop(): Promise<void> }[] = []
@@ -309,7 +309,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         await waitUntil(() => times.length === 4, 30)
         // The third pause is at least four seconds.
         expect((times[3] ?? Infinity) - news).toBeLessThan(3500)
-      }, 90_000)
+      })
 
       test('a job that fails while an equal one waits is run by the waiting one, once', async () => {
         const job = createPullJob(1)
@@ -367,7 +367,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         // Every key is processed after its last request.
         await waitUntil(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
         expect(overlaps).toBe(0)
-      }, 180_000)
+      })
     })
 
     describe('leases', () => {
@@ -774,12 +774,12 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           await opened.close()
           working = []
         }
-      }, 180_000)
+      })
 
     if (setting.shared)
       describe('with a second instance on the same database', () => {
         let other: Store
-        beforeAll(async () => void (other = await open()), 60_000)
+        beforeAll(async () => void (other = await open()))
         afterAll(async () => other.close())
         drainJobsAfterEach()
 
@@ -827,7 +827,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           expect(overlaps).toBe(0)
           expect(runs.here).toBeGreaterThan(0)
           expect(runs.there).toBeGreaterThan(0)
-        }, 180_000)
+        })
 
         test('one delivery that reaches both is new to one', async () => {
           const of = createRepositoryName()

@@ -37,7 +37,7 @@ beforeAll(() => {
   writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
   writeRepositoryFile('.github/workflows/catalog.yml', 'on: pull_request\n')
   commitAllFiles('base')
-}, 60_000)
+})
 
 /** Packs `@catalog-bot/cli` with the name and command that npm would install. */
 function packCliPackage(): string {
@@ -279,7 +279,7 @@ describe('action.yml', () => {
     expect(ran.summary).toMatch(/^### /)
     expect(ran.sarif?.runs[0]?.results.length).toBeGreaterThan(0)
     expect(existsSync(join(temporaryDirectory, 'work-1', 'hacked'))).toBe(false)
-  }, 60_000)
+  })
 
   test.each([
     ['full history', 8, 0],
@@ -297,7 +297,6 @@ describe('action.yml', () => {
       expect(ran.summary).toContain('Run the checks again later.')
       expect(ran.summary).not.toContain('automatically')
     },
-    60_000,
   )
 
   test('workflow commands in names are not executed', () => {
@@ -314,7 +313,7 @@ describe('action.yml', () => {
     expect(foreign).toEqual([])
     expect(ran.log).not.toContain('##[')
     expect(Object.keys(ran.outputs).sort()).toEqual(['errors', 'sarif', 'verdict', 'warnings'])
-  }, 60_000)
+  })
 
   test('rejects pull_request_target and a checkout that is too shallow, with a message', () => {
     const head = createPullMergeRef(4, { 'NOTES.md': 'x\n' })
@@ -326,7 +325,7 @@ describe('action.yml', () => {
     })
     const shallow = runAction({ ...createPullRequestEvent(4, head), workspace: checkOutPull(4, 1) })
     expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
-  }, 60_000)
+  })
 
   test('validates every catalog if the event has no pull request', () => {
     const ran = runAction({ name: 'push', payload: {}, workspace: join(temporaryDirectory, 'catalog') })
@@ -335,5 +334,5 @@ describe('action.yml', () => {
       outputs: { verdict: 'passed' },
       summary: expect.stringContaining('1 catalog: passed'),
     })
-  }, 60_000)
+  })
 })

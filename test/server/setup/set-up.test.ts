@@ -63,7 +63,7 @@ beforeAll(async () => {
   if (!hasBrowser) return
   browser = await launchBrowser()
   browserPage = await browser.newPage()
-}, 60_000)
+})
 
 afterAll(async () => {
   await browser?.close()

@@ -86,7 +86,7 @@ beforeAll(async () => {
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
     renderedBundleByImage.set(tag, { blob })
   }
-}, 180_000)
+})
 afterAll(async () => mockRegistry.stop())
 
 const render = (template: string): string => {
