@@ -1,18 +1,16 @@
 // Runs `graph` and `diff` as users do: diagrams of the current upgrade graph and of its changes.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { createReleasableBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('pictures')
-const writeTestFile = (path: string, text: string) => {
-  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-  writeFileSync(join(temporaryDirectory, path), text)
-}
+const writeTestFile = (path: string, text: string) => writeFiles(temporaryDirectory, { [path]: text })
 const toJsonLines = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
 const createPackageCatalogJson = (name: string, count: number, channel = 'stable') =>
   toJsonLines(
@@ -134,10 +132,9 @@ describe('diff', () => {
     )
   })
   test('shows the catalog changes that will follow from a new bundle directory', async () => {
-    for (const [path, text] of Object.entries(releaseRepositoryFiles)) writeTestFile(`repo/${path}`, text)
+    writeFiles(join(temporaryDirectory, 'repo'), releaseRepositoryFiles)
     const before = commit()
-    for (const [path, text] of Object.entries(createReleasableBundleFiles('1.1.0')))
-      writeTestFile(`repo/${path}`, text)
+    writeFiles(join(temporaryDirectory, 'repo'), createReleasableBundleFiles('1.1.0'))
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
     const { out } = await runCatalogBot('diff', ...ends)
     expect(out).toContain('After the bundle images are built and added to the catalogs:\n')

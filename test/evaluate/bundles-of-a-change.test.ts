@@ -1,6 +1,6 @@
 // Bundles from a pull request to its verdict, with a real repository, real bundle images in a registry, and the
 // registry access of the App. Only the store is in memory.
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
@@ -13,8 +13,6 @@ import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/reg
 import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-
-jest.setTimeout(180_000)
 
 const scenario = await createOwnershipScenario('bundles')
 const mockRegistry = await startMockRegistry()

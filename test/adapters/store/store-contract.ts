@@ -1,9 +1,8 @@
 // What every store must do with any database. The test files in this directory run it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { RepositoryName, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import type { ValidatedMerge } from '../../../src/policy/merge-permit.ts'
 import { defineCacheNamespace } from '../../../src/ports/cache.ts'
 import type { Job, Lease } from '../../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../../src/ports/merge-records.ts'
@@ -22,6 +21,7 @@ import {
   createStateNamespace,
   waitUntil,
 } from './sample-records.ts'
+import { createValidatedMerge } from '../../policy/verdict-inputs.ts'
 
 export interface StoreUnderTest {
   /** Where the store's data is, a new location for each call. */
@@ -32,16 +32,8 @@ export interface StoreUnderTest {
   readonly isDurable: boolean
 }
 
-const createPendingMerge = (pull: number, of: { owner: string; name: string }): ValidatedMerge => ({
-  repository: of,
-  pull: toPullNumber(pull),
-  baseRef: 'main',
-  base: toCommitSha('a'.repeat(40)),
-  head: toCommitSha('b'.repeat(40)),
-  commit: toCommitSha('c'.repeat(40)),
-  tree: toTreeSha('d'.repeat(40)),
-  config: 'sha256:1',
-})
+const createPendingMerge = (pull: number, of: RepositoryName) =>
+  createValidatedMerge({ repository: of, pull: toPullNumber(pull) })
 
 export function testStoreContract(title: string, setting: StoreUnderTest): void {
   describe(`a store (${title})`, () => {

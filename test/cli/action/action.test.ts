@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
+import { writeFiles } from '../../write-files.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 
@@ -33,9 +34,11 @@ beforeAll(() => {
   cliPackagePath = packCliPackage()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
-  writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
-  writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
-  writeRepositoryFile('.github/workflows/catalog.yml', 'on: pull_request\n')
+  writeRepositoryFiles({
+    'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0'),
+    'operators/tern/ci.yaml': 'reviewers: [terry]\n',
+    '.github/workflows/catalog.yml': 'on: pull_request\n',
+  })
   commitAllFiles('base')
 })
 
@@ -89,11 +92,8 @@ function runGit(where: string, ...args: readonly string[]): string {
   }).trim()
 }
 
-function writeRepositoryFile(path: string, text: string): void {
-  const file = join(temporaryDirectory, 'catalog', path)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-}
+const writeRepositoryFiles = (files: Readonly<Record<string, string>>) =>
+  writeFiles(join(temporaryDirectory, 'catalog'), files)
 
 function commitAllFiles(message: string): string {
   runGit('catalog', 'add', '--all')
@@ -104,10 +104,10 @@ function commitAllFiles(message: string): string {
 /** Creates the merge ref of a pull request that branched off before main moved on, and returns the head commit. */
 function createPullMergeRef(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
-  for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)
+  writeRepositoryFiles(files)
   const head = commitAllFiles(title)
   runGit('catalog', 'checkout', '--quiet', 'main')
-  writeRepositoryFile('README.md', `${number}\n`)
+  writeRepositoryFiles({ 'README.md': `${number}\n` })
   commitAllFiles('main moves on')
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   runGit('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { readRegistryBundle } from '../../../../packages/bundle/src/registry-bundle.ts'
@@ -15,6 +15,7 @@ import { findMissingProgram } from '../../../left-out.ts'
 import { createBundleFiles, createCrd, sampleBundles } from '../sample-bundles.ts'
 import { bundleArbitrary } from '../random-bundle.ts'
 import { createSelfRemovingDirectory } from '../../../temporary-directory.ts'
+import { writeFiles } from '../../../write-files.ts'
 
 const isOpmInstalled = findMissingProgram('opm') === undefined
 
@@ -33,10 +34,7 @@ function renderBundleBlob(name: string, image: string, csvMetadata: boolean): Ol
 function renderBundleWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; error?: string } {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   try {
-    for (const [path, bytes] of files) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      writeFileSync(join(folder, path), bytes)
-    }
+    writeFiles(folder, files)
     const migration = [
       '--alpha-image-ref-template',
       image,
@@ -83,10 +81,7 @@ function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
   const theirs = new Map<string, OlmBundleBlob>()
   beforeAll(() => {
     for (const name of sampleBundleNames)
-      for (const [path, bytes] of createBundleFiles(name, sampleBundles[name])) {
-        mkdirSync(dirname(join(folder, name, path)), { recursive: true })
-        writeFileSync(join(folder, name, path), bytes)
-      }
+      writeFiles(join(folder, name), createBundleFiles(name, sampleBundles[name]))
     const render = (mode: string, shown: readonly string[], ...options: string[]) => {
       const text = execFileSync(
         'opm',
