@@ -30,7 +30,7 @@ export default {
   reporters: ['default', '<rootDir>/test/left-out-reporter.mjs'],
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
   // Enough for a slow or busy machine.
-  testTimeout: 120_000,
+  testTimeout: 180_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
   // Most slow tests wait more than half of their time for processes that they started. A worker and its processes take
   // up to 2 GiB.

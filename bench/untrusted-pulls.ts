@@ -75,10 +75,10 @@ async function writeCommitWithBillionPaths(path: string, tip: string): Promise<s
 }
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'untrusted-pulls-'))
-const demoEnvironment = await startDemoEnvironment({ directory: dataDirectory })
+const demo = await startDemoEnvironment({ directory: dataDirectory })
 const botProcess = await startBotProcess({
   command: await buildCatalogBotCli(),
-  environment: demoEnvironment.environment,
+  environment: demo.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),
 })
 const botPid = botProcess.process.pid ?? 0
@@ -103,9 +103,9 @@ const memoryPollingLoop = (async () => {
   }
 })()
 try {
-  const pulls: { title: string; pull: Awaited<ReturnType<typeof demoEnvironment.github.openPull>> }[] = []
+  const pulls: { title: string; pull: Awaited<ReturnType<typeof demo.github.openPull>> }[] = []
   for (const [title, changes] of Object.entries(hostilePullRequestFiles)) {
-    const pull = await demoEnvironment.github.openPull({
+    const pull = await demo.github.openPull({
       repository: demoRepositoryName,
       author: 'mallory',
       title,
@@ -113,33 +113,23 @@ try {
     })
     pulls.push({ title, pull })
     if (title === '3,000 comments')
-      for (let count = 0; count < 3000; count += 1)
-        demoEnvironment.github.comment(pull, 'mallory', `/approve ${count}`)
+      for (let count = 0; count < 3000; count += 1) demo.github.comment(pull, 'mallory', `/approve ${count}`)
   }
-  const tip = await runGitForText(demoEnvironment.repository.path, 'rev-parse', 'refs/heads/main')
+  const tip = await runGitForText(demo.repository.path, 'rev-parse', 'refs/heads/main')
   const title = 'nine trees for a billion paths'
-  const commit = await writeCommitWithBillionPaths(demoEnvironment.repository.path, tip.trim())
+  const commit = await writeCommitWithBillionPaths(demo.repository.path, tip.trim())
   pulls.push({
     title,
-    pull: await demoEnvironment.github.openPull({
-      repository: demoRepositoryName,
-      author: 'mallory',
-      title,
-      commit,
-    }),
+    pull: await demo.github.openPull({ repository: demoRepositoryName, author: 'mallory', title, commit }),
   })
-  const { pull: harmless } = await openDemoStory(demoEnvironment, 'good update')
+  const { pull: harmless } = await openDemoStory(demo, 'good update')
   // All at once, like an attack.
-  demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
+  demo.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0
   const before = readCpuTimesMs()
   const started = performance.now()
   const send = async (number: number) =>
-    demoEnvironment.github.comment(
-      pulls.find(({ pull }) => pull.number === number)?.pull ?? harmless,
-      'mallory',
-      'look',
-    )
+    demo.github.comment(pulls.find(({ pull }) => pull.number === number)?.pull ?? harmless, 'mallory', 'look')
   for (const { pull } of pulls) await send(pull.number)
   await send(harmless.number)
   while (harmless.merged === null && performance.now() - started < 300_000) await pause(20)
@@ -160,6 +150,6 @@ try {
   isOver = true
   await Promise.all([healthPollingLoop, memoryPollingLoop])
   await botProcess.kill('SIGKILL')
-  await demoEnvironment.stop()
+  await demo.stop()
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -86,14 +86,6 @@ export class MockRegistryStorage {
     return { digest: top.digest, reference: `${repository}@${top.digest}` }
   }
 
-  /** Adds a manifest's bytes as they are, valid or not, for manifests that no builder creates. */
-  putManifest(repository: string, tag: string | undefined, mediaType: string, bytes: Uint8Array): string {
-    const digest = computeBytesDigest(bytes)
-    this.#shelf(repository).manifests.set(digest, { digest, mediaType, bytes: Buffer.from(bytes) })
-    if (tag !== undefined) this.#shelf(repository).tags.set(tag, digest)
-    return digest
-  }
-
   /** Points a tag to an existing manifest. */
   setTag(repository: string, tag: string, digest: string): void {
     if (this.manifest(repository, digest) === undefined) throw new Error(`${repository} has no ${digest}`)

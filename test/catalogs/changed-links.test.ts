@@ -11,9 +11,9 @@ import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { noopCache } from '../../src/catalogs/memory-cache.ts'
 
-const ownershipScenario = await createOwnershipScenario('links')
-const { origin } = ownershipScenario
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('links')
+const { origin } = scenario
+afterAll(() => scenario.close())
 
 const createSymlinkFile = (content: string): OriginFile => ({ mode: '120000', content })
 const symlinkTargetPath = 'operators/mine/shared.yaml'
@@ -22,13 +22,11 @@ const symlinkPath = 'catalogs/v4.16/mine/catalog.yaml'
 async function evaluateSymlinkChange(base: OriginFiles, head: OriginFiles): Promise<readonly string[]> {
   const from = origin.commit(base)
   const to = origin.commit(head, [from])
-  await ownershipScenario.fetchPull(from, to)
+  await scenario.fetchPull(from, to)
   const trees = { base: origin.tree(from), result: origin.tree(to) }
-  const differing = new Set(
-    (await ownershipScenario.mirror.diff(trees.base, trees.result)).map(({ path }) => path),
-  )
-  const entries = await ownershipScenario.mirror.list(trees.base)
-  const found = await findChangedSymlinks(ownershipScenario.mirror, { ...trees, entries, differing })
+  const differing = new Set((await scenario.mirror.diff(trees.base, trees.result)).map(({ path }) => path))
+  const entries = await scenario.mirror.list(trees.base)
+  const found = await findChangedSymlinks(scenario.mirror, { ...trees, entries, differing })
   return found.map(({ path, before, after }) => `${path}${before ? '' : ' appears'}${after ? '' : ' goes'}`)
 }
 
@@ -110,13 +108,13 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
   }
   const from = origin.commit(base)
   const to = origin.commit({ ...base, [symlinkTargetPath]: 'schema: olm.package\nname: mine\n' }, [from])
-  await ownershipScenario.fetchPull(from, to)
+  await scenario.fetchPull(from, to)
   const pool: CatalogFileReaderPool = {
     read: async (bytes) => parseCatalogFile(bytes),
     close: async () => undefined,
   }
-  const alice = ownershipScenario.fakeAccounts.person('alice')
-  const { change, verdict } = await ownershipScenario.evaluateSnapshot(
+  const alice = scenario.fakeAccounts.person('alice')
+  const { change, verdict } = await scenario.evaluateSnapshot(
     createTestPullSnapshot({ author: alice, base: from, head: to }),
     { loader: createCatalogLoader(pool, noopCache) },
   )
@@ -135,10 +133,10 @@ test('a configured catalog that is a link, or is below one, resolves to its targ
     'via/x': createSymlinkFile('../real'),
   })
   origin.branch('main', from)
-  await ownershipScenario.mirror.fetch('main')
-  const entries = await ownershipScenario.mirror.list(origin.tree(from))
+  await scenario.mirror.fetch('main')
+  const entries = await scenario.mirror.list(origin.tree(from))
   const configured = [{ path: 'latest' }, { path: 'via/x/mine' }, { path: 'real' }]
-  expect((await readRepositoryLayout(ownershipScenario.mirror, entries, configured)).catalogs).toEqual([
+  expect((await readRepositoryLayout(scenario.mirror, entries, configured)).catalogs).toEqual([
     { root: 'real', names: ['latest', 'real'] },
     { root: 'real/mine', names: ['via/x/mine'] },
   ])
@@ -152,9 +150,9 @@ test('a configuration in a linked directory blocks the merge instead of being ig
   }
   const from = origin.commit(base)
   const to = origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
-  await ownershipScenario.fetchPull(from, to)
-  const { verdict } = await ownershipScenario.evaluateSnapshot(
-    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
+  await scenario.fetchPull(from, to)
+  const { verdict } = await scenario.evaluateSnapshot(
+    createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
   )
   expect(verdict.kind).toBe('blocked')
 })

@@ -66,21 +66,19 @@ const unreadableConfigCases: readonly [
   ],
 ]
 
-let ownershipScenario: OwnershipScenario
+let scenario: OwnershipScenario
 const ownedFilePath = 'operators/mine/README.md'
 const baseBranchFiles: OriginFiles = {
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   [ownedFilePath]: 'one\n',
 }
-beforeAll(async () => void (ownershipScenario = await createOwnershipScenario('config-file')))
-afterAll(() => ownershipScenario.close())
+beforeAll(async () => void (scenario = await createOwnershipScenario('config-file')))
+afterAll(() => scenario.close())
 
 async function createPullCommitsWithConfig(files: OriginFiles) {
-  const from = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files })
-  const head = ownershipScenario.origin.commit({ ...baseBranchFiles, ...files, [ownedFilePath]: 'two\n' }, [
-    from,
-  ])
-  await ownershipScenario.fetchPull(from, head)
+  const from = scenario.origin.commit({ ...baseBranchFiles, ...files })
+  const head = scenario.origin.commit({ ...baseBranchFiles, ...files, [ownedFilePath]: 'two\n' }, [from])
+  await scenario.fetchPull(from, head)
   return { from, head }
 }
 
@@ -89,8 +87,8 @@ const findUnreadableConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
 async function evaluatePullCommits({ from, head }: Awaited<ReturnType<typeof createPullCommitsWithConfig>>) {
-  return ownershipScenario.evaluateSnapshot(
-    createTestPullSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
+  return scenario.evaluateSnapshot(
+    createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head }),
   )
 }
 
@@ -99,7 +97,7 @@ describe('a configuration that is', () => {
     '%s is reported with its location and a fix, and blocks the merge',
     async (_what, files, problem, fix, position = createConfigPosition(1, 1)) => {
       const pull = await createPullCommitsWithConfig(files)
-      const repo = ownershipScenario.origin.directory
+      const repo = scenario.origin.directory
       const locally = await evaluateLocalPullRequest({
         repo,
         base: pull.from,
@@ -120,7 +118,7 @@ describe('a configuration that is', () => {
 
   test('not UTF-8 is reported with its location', async () => {
     const bytes = Buffer.concat([Buffer.from('# ü\nowners: # '), Buffer.from([0xfc]), Buffer.from('\n')])
-    const oid = ownershipScenario.origin.git(['hash-object', '-w', '--stdin'], bytes)
+    const oid = scenario.origin.git(['hash-object', '-w', '--stdin'], bytes)
     const examined = await evaluatePullCommits(
       await createPullCommitsWithConfig({ [configPath]: { mode: '100644', oid } }),
     )
@@ -138,7 +136,7 @@ describe('a configuration that is', () => {
     const { code, out } = await runCatalogBot(
       'check',
       '--repo',
-      ownershipScenario.origin.directory,
+      scenario.origin.directory,
       '--base',
       from,
       '--head',
@@ -151,16 +149,9 @@ describe('a configuration that is', () => {
     expect(out).toContain(`${configPath}:1:1`)
     expect(out).toContain('the file is a symbolic link, and catalog-bot does not follow symbolic links')
     expect(out).toMatch(regularFileAdvicePattern)
-    ownershipScenario.origin.branch('main', from)
-    const checkout = `${ownershipScenario.origin.directory}-checkout`
-    execFileSync('git', [
-      'clone',
-      '--quiet',
-      '--branch',
-      'main',
-      ownershipScenario.origin.directory,
-      checkout,
-    ])
+    scenario.origin.branch('main', from)
+    const checkout = `${scenario.origin.directory}-checkout`
+    execFileSync('git', ['clone', '--quiet', '--branch', 'main', scenario.origin.directory, checkout])
     await expect(loadLocalConfig(checkout, undefined)).rejects.toThrow(
       `${configPath}:1:1: the configuration of this repository is invalid: the file is a symbolic link`,
     )

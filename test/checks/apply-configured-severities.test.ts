@@ -2,16 +2,10 @@ import { describe, expect, test } from '@jest/globals'
 import { imagesCheck } from '../../src/checks/images/images.ts'
 import { type CheckInput, applyConfiguredSeverities } from '../../src/checks/check.ts'
 import { defaultConfig, type Config } from '../../src/config/config.ts'
-import type { Finding } from '../../packages/findings/src/finding.ts'
+import { createTestFinding } from '../policy/verdict-inputs.ts'
 
-const createFinding = (rule: string): Finding => ({
-  rule,
-  severity: 'warning',
-  what: 'w',
-  why: '',
-  fix: '',
-  at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
-})
+const at = { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 }
+const createFinding = (rule: string) => createTestFinding({ rule, severity: 'warning', at })
 const formatSeverities = (rules: Config['rules'], ...names: string[]) =>
   applyConfiguredSeverities(names.map(createFinding), { ...defaultConfig, rules }).map(
     ({ rule, severity }) => `${rule} ${severity}`,

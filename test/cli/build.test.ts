@@ -1,21 +1,19 @@
 // Runs `build` as users do: checks the destination of the image, the output, and the exit codes.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterAll, expect, jest, test } from '@jest/globals'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-// Commands may start processes, which is slow on a busy machine.
-jest.setTimeout(60_000)
+import { writeFiles } from '../write-files.ts'
 
 const folder = createSelfRemovingDirectory('build-command')
 const mockRegistry = await startMockRegistry()
-for (const { path, bytes } of createSmallCatalog()) {
-  mkdirSync(dirname(join(folder, 'catalog', path)), { recursive: true })
-  writeFileSync(join(folder, 'catalog', path), bytes)
-}
+writeFiles(
+  join(folder, 'catalog'),
+  createSmallCatalog().map(({ path, bytes }) => [path, bytes]),
+)
 afterAll(() => mockRegistry.stop())
 
 test('an image without a base is written to a directory, and the output has its digest', async () => {

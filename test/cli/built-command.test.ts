@@ -13,12 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { runCatalogBot, type CommandResult } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-// Each command starts a process, which is slow on a busy machine.
-jest.setTimeout(180_000)
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 const temporaryDirectory = createSelfRemovingDirectory('built')
@@ -42,7 +39,7 @@ beforeAll(() => {
     mkdirSync(join(catalogDirectory, name), { recursive: true })
     writeFileSync(join(catalogDirectory, name, 'catalog.yaml'), createPackageYaml(name))
   }
-}, 180_000)
+})
 beforeEach(() => {
   cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })

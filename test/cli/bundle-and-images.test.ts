@@ -1,11 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
 import { runCatalogBot } from './command.ts'
+import { writeFiles } from '../write-files.ts'
 
 const checkImages = (name: string, ...more: string[]) =>
   runCatalogBot('images', join(folder, name), '--insecure-registry', scriptedRegistry.host, ...more)
@@ -17,10 +18,7 @@ const createCsvSpec = () => ({
 
 const folder = createSelfRemovingDirectory('cli')
 let scriptedRegistry: ScriptedRegistry
-const writeTestFile = (path: string, bytes: Uint8Array | string) => {
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
-  writeFileSync(join(folder, path), bytes)
-}
+const writeTestFile = (path: string, bytes: Uint8Array | string) => writeFiles(folder, { [path]: bytes })
 beforeAll(async () => {
   scriptedRegistry = await startScriptedRegistry()
   scriptedRegistry.add('org/there', '1')

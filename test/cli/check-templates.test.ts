@@ -1,8 +1,7 @@
 // A pull request that changes a template but not its catalog: catalog-bot reports it, the suggested command fixes it,
 // and the next check passes. Uses a real repository, a mock registry, and the real command line.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
@@ -10,6 +9,7 @@ import { startMockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 jest.setTimeout(300_000)
 
@@ -25,10 +25,7 @@ const runGit = (...parameters: string[]) =>
     { env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }, encoding: 'utf8' },
   ).trim()
 function commitFiles(files: Readonly<Record<string, string>>): string {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(repositoryDirectory, path)), { recursive: true })
-    writeFileSync(join(repositoryDirectory, path), text)
-  }
+  writeFiles(repositoryDirectory, files)
   runGit('add', '-A')
   runGit('commit', '-q', '--allow-empty', '-m', 'x')
   return runGit('rev-parse', 'HEAD')

@@ -1,11 +1,12 @@
 // `check` on a pull request that exceeds its budget reports a verdict with the number instead of failing.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
 import { evaluateLocalPullRequest } from '../../src/cli/local-pull.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const repositoryDirectory = createSelfRemovingDirectory('too-large')
 beforeAll(() => {
@@ -15,8 +16,7 @@ beforeAll(() => {
       stdio: 'ignore',
     })
   const write = (path: string, text: string) => {
-    mkdirSync(dirname(join(repositoryDirectory, path)), { recursive: true })
-    writeFileSync(join(repositoryDirectory, path), text)
+    writeFiles(repositoryDirectory, { [path]: text })
     git('add', path)
     git('commit', '-q', '-m', path)
   }

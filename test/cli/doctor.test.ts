@@ -25,7 +25,8 @@ import { generatePrivateKey } from '../../sandbox/github/github-admin.ts'
 import { buildCatalogBotCli } from '../../bench/built-command.ts'
 import { compileCacheDirectory } from '../compile-cache.ts'
 
-const mergeRulesFixture = await MergeRulesFixture.furnish()
+const { githubFixture, openMergeCase, pushMerge, stage, setCheck, readTip } =
+  await MergeRulesFixture.furnish()
 
 const [program = '', ...programArguments] = await buildCatalogBotCli()
 const botCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
@@ -40,8 +41,8 @@ interface DoctorResult {
 function runDoctor(args: readonly string[], environment: Record<string, string> = {}): Promise<DoctorResult> {
   const env = {
     PATH: process.env['PATH'],
-    HOME: mergeRulesFixture.githubFixture.directory,
-    GITHUB_API_URL: mergeRulesFixture.githubFixture.github.url,
+    HOME: githubFixture.directory,
+    GITHUB_API_URL: githubFixture.github.url,
     GITHUB_THROTTLE: 'off',
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...environment,
@@ -53,20 +54,18 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
   })
 }
 
-const createMaintainerTokenEnvironment = () => ({
-  MY_TOKEN: mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
-})
+const createMaintainerTokenEnvironment = () => ({ MY_TOKEN: githubFixture.github.tokenFor('maintainer') })
 const createAppAndTokenCliArguments = () => [
   '--app',
-  String(mergeRulesFixture.githubFixture.app.id),
+  String(githubFixture.app.id),
   '--token-variable',
   'MY_TOKEN',
 ]
 
 describe('doctor', () => {
   test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const folder = await mkdtemp(join(mergeRulesFixture.githubFixture.directory, 'rulesets-'))
+    const it = await openMergeCase()
+    const folder = await mkdtemp(join(githubFixture.directory, 'rulesets-'))
     const args = ['--repository', it.full, ...createAppAndTokenCliArguments(), '--rulesets', folder]
     const before = await runDoctor(args, createMaintainerTokenEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
@@ -74,14 +73,12 @@ describe('doctor', () => {
     expect(before.out).toContain('main: catalog-bot pushes the validated merge.')
     expect(before.out).toContain('Add ruleset A')
 
-    const admin = mergeRulesFixture.githubFixture.client(
-      mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
-    )
+    const admin = githubFixture.client(githubFixture.github.tokenFor('maintainer'))
     for (const name of ['ruleset-a.json', 'ruleset-b.json']) {
       const request = JSON.parse(await readFile(join(folder, name), 'utf8')) as RulesetRequest
       await admin.request('POST /repos/{owner}/{repo}/rulesets', { ...it.name, ...request } as never)
     }
-    expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
+    expect(githubFixture.github.violations.splice(0)).toEqual([])
 
     const after = await runDoctor([...args, '--output', 'json'], createMaintainerTokenEnvironment())
     expect(after.code).toBe(2)
@@ -91,24 +88,18 @@ describe('doctor', () => {
     })
 
     // Only the App can push, and only a commit that has its checks.
-    expect(
-      (await mergeRulesFixture.pushMerge(it, mergeRulesFixture.githubFixture.github.tokenFor('maintainer')))
-        .accepted,
-    ).toBe(false)
-    expect((await mergeRulesFixture.pushMerge(it)).accepted).toBe(false)
-    expect((await mergeRulesFixture.stage(it)).accepted).toBe(true)
-    for (const check of botCheckNames) await mergeRulesFixture.setCheck(it, it.mergeSha, check)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
+    expect((await pushMerge(it, githubFixture.github.tokenFor('maintainer'))).accepted).toBe(false)
+    expect((await pushMerge(it)).accepted).toBe(false)
+    expect((await stage(it)).accepted).toBe(true)
+    for (const check of botCheckNames) await setCheck(it, it.mergeSha, check)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await readTip(it)).toBe(it.mergeSha)
   })
 
   test('as the App reports missing permissions, and fails if the configured method cannot work', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    mergeRulesFixture.githubFixture.github.addRules(it.full, [
-      { type: 'required_linear_history' },
-      createPullRequestRule(),
-    ])
-    const environment = { APP_ID: String(mergeRulesFixture.githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
+    const it = await openMergeCase()
+    githubFixture.github.addRules(it.full, [{ type: 'required_linear_history' }, createPullRequestRule()])
+    const environment = { APP_ID: String(githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
     const args = ['--repository', it.full, '--branch', 'main']
     const free = await runDoctor(args, environment)
     for (const output of [
@@ -121,11 +112,11 @@ describe('doctor', () => {
       code: 0,
       out: expect.stringContaining('GitHub merges the pull request (squash)'),
     })
-    const config = join(mergeRulesFixture.githubFixture.directory, 'catalog-bot.yml')
+    const config = join(githubFixture.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')
     // Like the server, it uses the credentials that the setup page stored.
-    const data = join(mergeRulesFixture.githubFixture.directory, 'data')
-    saveAppCredentials({ id: mergeRulesFixture.githubFixture.app.id, pem: privateKey, webhookSecret: 'a secret of the tests' }, data) // prettier-ignore
+    const data = join(githubFixture.directory, 'data')
+    saveAppCredentials({ id: githubFixture.app.id, pem: privateKey, webhookSecret: 'a secret of the tests' }, data) // prettier-ignore
     const bound = await runDoctor([...args, '--config', config], { DATA_DIR: data })
     expect(bound.code).toBe(1)
     expect(bound.out).toContain('merge.method is push, but GitHub would reject the push')
@@ -138,7 +129,7 @@ describe('doctor', () => {
   })
 
   test('as the App reports that it is not installed, or suspended, and how to fix that', async () => {
-    const { github, app, installation } = mergeRulesFixture.githubFixture
+    const { github, app, installation } = githubFixture
     await github.createRepository('catalogs', 'elsewhere', { files: { 'README.md': '# x\n' } })
     expect(await runDoctor(['catalogs/elsewhere'], createAppEnvironment(app.id))).toMatchObject({
       code: 1,
@@ -163,13 +154,13 @@ describe('doctor', () => {
   })
 
   test('as the App reports rejected credentials', async () => {
-    const { app } = mergeRulesFixture.githubFixture
+    const { app } = githubFixture
     const ran = await runDoctor(['catalogs/community'], createAppEnvironment(app.id, generatePrivateKey()))
     expect(ran).toMatchObject({ code: 1, out: expect.stringContaining('WRONG credentials: GitHub rejects') })
   })
 
   test('as the App tells what the App must request from what an owner must accept', async () => {
-    const { github } = mergeRulesFixture.githubFixture
+    const { github } = githubFixture
     const { permissions, events } = readAppManifest()
     const { members, ...others } = permissions
     await github.createRepository('catalogs', 'partly', { files: { 'README.md': '# x\n' } })

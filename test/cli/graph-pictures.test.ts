@@ -1,18 +1,16 @@
 // Runs `graph` and `diff` as users do: diagrams of the current upgrade graph and of its changes.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { createReleasableBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('pictures')
-const writeTestFile = (path: string, text: string) => {
-  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-  writeFileSync(join(temporaryDirectory, path), text)
-}
+const writeTestFile = (path: string, text: string) => writeFiles(temporaryDirectory, { [path]: text })
 const toJsonLines = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
 const createPackageCatalogJson = (name: string, count: number, channel = 'stable') =>
   toJsonLines(
@@ -50,7 +48,7 @@ describe('graph', () => {
     const lines = (text: string) => text.trim().split('\n').sort()
     if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
     expect((await runCatalogBot('graph', join(temporaryDirectory, 'two'), '--opm')).out).toBe(ours.out)
-  }, 90_000)
+  })
   test('draws one package as SVG, and requires --out for several', async () => {
     expect((await runCatalogBot('graph', join(temporaryDirectory, 'one'), '-o', 'svg')).out).toMatch(
       /^<svg [^]*<\/svg>\n$/,
@@ -66,7 +64,7 @@ describe('graph', () => {
       'bar',
     )
     expect(chosen.out).toContain('<title>bar</title>')
-  }, 90_000)
+  })
   test('writes one file per package, and none outside the folder for a name such as ../../up', async () => {
     const out = join(temporaryDirectory, 'drawn', 'here')
     const run = await runCatalogBot('graph', join(temporaryDirectory, 'odd'), '-o', 'svg', '--out', out)
@@ -75,19 +73,19 @@ describe('graph', () => {
     expect(readdirSync(join(temporaryDirectory, 'drawn'))).toEqual(['here'])
     await runCatalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'short', '--out', out)
     expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
-  }, 90_000)
+  })
   test('draws the readable part of a broken catalog, and fails', async () => {
     const run = await runCatalogBot('graph', join(temporaryDirectory, 'broken'))
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
     expect(run.out).toContain('foo.v1.0.0')
-  }, 90_000)
+  })
   test('fails for a nonexistent directory or package', async () => {
     expect(await runCatalogBot('graph', join(temporaryDirectory, 'nowhere'))).toMatchObject({ code: 2 })
     expect(await runCatalogBot('graph', join(temporaryDirectory, 'one'), '--package', 'baz')).toMatchObject({
       code: 2,
       err: expect.stringContaining('"baz"'),
     })
-  }, 90_000)
+  })
 })
 
 describe('diff', () => {
@@ -120,10 +118,10 @@ describe('diff', () => {
     expect(mermaid).toMatchObject({ code: 0, out: expect.stringMatching(/\+ 3\.0\.0[^]*linkStyle \d/) })
     expect(mermaid.out).not.toContain('bar')
     expect((await diff('svg')).out).toMatch(/^<svg [^]*\+ 3\.0\.0[^]*was head/)
-  }, 90_000)
+  })
   test('ends its Markdown with the diagram', async () => {
     expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
-  }, 90_000)
+  })
   test('is part of the comment that catalog-bot would write', async () => {
     const { out } = await runCatalogBot(
       ...['explain', '--repo', repo(), '--base', base, '--head', head, '--author', 'a', '--offline'],
@@ -132,12 +130,11 @@ describe('diff', () => {
     expect(actions.find(({ comment }) => comment !== undefined)?.comment).toMatch(
       /```mermaid\nflowchart BT\n[^]*\ndirection BT\n[^]*\+ 3\.0\.0[^]*\n```\n/,
     )
-  }, 90_000)
+  })
   test('shows the catalog changes that will follow from a new bundle directory', async () => {
-    for (const [path, text] of Object.entries(releaseRepositoryFiles)) writeTestFile(`repo/${path}`, text)
+    writeFiles(join(temporaryDirectory, 'repo'), releaseRepositoryFiles)
     const before = commit()
-    for (const [path, text] of Object.entries(createReleasableBundleFiles('1.1.0')))
-      writeTestFile(`repo/${path}`, text)
+    writeFiles(join(temporaryDirectory, 'repo'), createReleasableBundleFiles('1.1.0'))
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
     const { out } = await runCatalogBot('diff', ...ends)
     expect(out).toContain('After the bundle images are built and added to the catalogs:\n')
@@ -145,14 +142,14 @@ describe('diff', () => {
     const explained = await runCatalogBot('explain', ...ends, '--author', 'a', '--offline')
     expect(explained.out).toContain('`1.1.0` added to channel `stable`')
     git('reset', '-q', '--hard', head)
-  }, 90_000)
+  })
   test('draws nothing if no channel changes, and reports that', async () => {
     const run = await runCatalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channels changed.\n' })
-  }, 90_000)
+  })
   test('writes diagrams to a folder', async () => {
     const out = join(temporaryDirectory, 'changes')
     expect(await diff('svg', '--out', out)).toMatchObject({ code: 0, out: `${join(out, 'foo.svg')}\n` })
     expect(await diff('text', '--out', out)).toMatchObject({ code: 2 })
-  }, 90_000)
+  })
 })

@@ -1,15 +1,14 @@
 // `init` in a repository: what it detects, writes, and leaves unchanged; and `check` with default options.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { runCheckCommand } from '../../src/cli/check.ts'
 import { runInit, type InitCommandOptions } from '../../src/cli/init.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-jest.setTimeout(60_000)
+import { writeFiles } from '../write-files.ts'
 
 const originalWorkingDirectory = process.cwd()
 const temporaryDirectory = createSelfRemovingDirectory('init')
@@ -17,10 +16,7 @@ afterEach(() => process.chdir(originalWorkingDirectory))
 
 function createGitRepository(name: string, files: Readonly<Record<string, string>>): string {
   const top = join(temporaryDirectory, name)
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(top, dirname(path)), { recursive: true })
-    writeFileSync(join(top, path), text)
-  }
+  writeFiles(top, files)
   runGit(top, 'init', '--quiet', '--initial-branch=main')
   process.chdir(top)
   return top

@@ -1,18 +1,16 @@
 // `install` from the command line: its output and its three exit codes.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { createSmallBundle } from '../checks/install/small-bundle.ts'
 import { parseCatalogBlobsFromLines } from '../checks/install/parse-catalog-lines.ts'
 import { runCatalogBotInDirectory } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('install')
-const writeTestFile = (path: string, content: Uint8Array | string) => {
-  mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-  writeFileSync(join(temporaryDirectory, path), content)
-}
+const writeTestFile = (path: string, content: Uint8Array | string) =>
+  writeFiles(temporaryDirectory, { [path]: content })
 const catalogLines = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
@@ -25,8 +23,8 @@ writeTestFile(
     .map((blob) => JSON.stringify(blob))
     .join('\n'),
 )
-for (const [path, bytes] of createSmallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
-for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
+writeFiles(join(temporaryDirectory, 'bundle'), createSmallBundle('foo.v1.1.0', 'foo'))
+writeFiles(join(temporaryDirectory, 'lone'), createSmallBundle('lone.v1.0.0', 'lone'))
 
 test('install reports whether a package installs, in its text and its exit code', async () => {
   const install = (...parameters: string[]) =>

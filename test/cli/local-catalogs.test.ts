@@ -1,12 +1,11 @@
 // Without a directory argument, commands use the catalogs that catalog-bot detects in the current repository.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { expect, jest, test } from '@jest/globals'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
 import { runCatalogBotInDirectory } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-jest.setTimeout(180_000)
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('local-catalogs')
 
@@ -14,10 +13,7 @@ const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
 function createGitRepository(name: string, files: Record<string, string>): string {
   const top = join(temporaryDirectory, name)
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(join(top, dirname(path)), { recursive: true })
-    writeFileSync(join(top, path), text)
-  }
+  writeFiles(top, files)
   execFileSync('git', ['init', '-q', top])
   return top
 }

@@ -77,4 +77,4 @@ test('freeze, list and unfreeze through a running App and without one', async ()
   expect((await runMergingCommand('list', ...repositoryArguments)).out).toMatch(
     /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
   )
-}, 180_000)
+})

@@ -79,15 +79,12 @@ const traceCollector = createServer((request, response) => {
 
 await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
 const temporaryDirectory = await mkdtemp(join(tmpdir(), 'once-'))
-const demoEnvironment = await startDemoEnvironment({
-  directory: temporaryDirectory,
-  validator: getTrafficValidator(),
-})
-demoEnvironment.github.webhooks.drop()
+const demo = await startDemoEnvironment({ directory: temporaryDirectory, validator: getTrafficValidator() })
+demo.github.webhooks.drop()
 afterAll(async () => {
   traceCollector.close()
   traceCollector.closeAllConnections()
-  await demoEnvironment.stop()
+  await demo.stop()
   await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
@@ -103,11 +100,11 @@ function runOnceCommand(token: string, ...args: readonly string[]): Promise<Once
     PATH: process.env['PATH'],
     HOME: temporaryDirectory,
     TMPDIR: join(temporaryDirectory, 'tmp'),
-    GITHUB_API_URL: `${demoEnvironment.github.url}/api/v3`,
-    GITHUB_SERVER_URL: demoEnvironment.github.url,
+    GITHUB_API_URL: `${demo.github.url}/api/v3`,
+    GITHUB_SERVER_URL: demo.github.url,
     GITHUB_THROTTLE: 'off',
     GITHUB_TOKEN: token,
-    INSECURE_REGISTRIES: demoEnvironment.registry.host,
+    INSECURE_REGISTRIES: demo.registry.host,
     CATALOG_BOT_CACHE: compileCacheDirectory,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(traceCollector.address() as AddressInfo).port}`,
   }
@@ -150,14 +147,9 @@ describe('the workflow to copy', () => {
 describe('once', () => {
   test('merges a passing pull request, not an unapproved one, and leaves no files behind', async () => {
     await mkdir(join(temporaryDirectory, 'tmp'))
-    const good = await demoEnvironment.github.openPull(findDemoStory('good update').open(demoEnvironment))
-    const bad = await demoEnvironment.github.openPull(
-      findDemoStory('update by a non-owner').open(demoEnvironment),
-    )
-    const token = demoEnvironment.github.installationTokenFor(
-      demoRepositoryName,
-      documentedWorkflowPermissions,
-    )
+    const good = await demo.github.openPull(findDemoStory('good update').open(demo))
+    const bad = await demo.github.openPull(findDemoStory('update by a non-owner').open(demo))
+    const token = demo.github.installationTokenFor(demoRepositoryName, documentedWorkflowPermissions)
     const ran = await runOnceCommand(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(ran.out)).toMatchObject({
@@ -171,7 +163,7 @@ describe('once', () => {
     })
     expect(good.merged).not.toBeNull()
     expect(bad.merged).toBeNull()
-    expect(demoEnvironment.github.violations).toEqual([])
+    expect(demo.github.violations).toEqual([])
     expect(await readdir(join(temporaryDirectory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
 
@@ -191,18 +183,18 @@ describe('once', () => {
     )
     expect(receivedSpans.some(({ name }) => name.startsWith('git.land'))).toBe(true)
     expect(JSON.stringify(receivedSpans)).not.toContain(token)
-  }, 180_000)
+  })
 
   test("rejects a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
       createGitHubClientFromToken({
         token,
-        apiUrl: demoEnvironment.github.url,
+        apiUrl: demo.github.url,
         throttle: false,
         clock: systemClock,
         warn: throwErrorWithMessage,
       })
-    const person = demoEnvironment.github.tokenFor('harbormaster')
+    const person = demo.github.tokenFor('harbormaster')
     await expect(open(person)).rejects.toMatchObject({ code: 'rejected', retryable: false })
     await expect(open(person)).rejects.toThrow('Only Apps can write check runs')
     await expect(open('ghs_unknown')).rejects.toMatchObject({ code: 'unauthorized' })
@@ -214,8 +206,8 @@ describe('once', () => {
     await copyPreparedStore(store)
     const pendingSweep = sweepOnce({
       repository: { owner: 'coast', name: 'operators' },
-      token: demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedWorkflowPermissions),
-      settings: readSettings({ GITHUB_API_URL: demoEnvironment.github.url, GITHUB_THROTTLE: 'off' }),
+      token: demo.github.installationTokenFor(demoRepositoryName, documentedWorkflowPermissions),
+      settings: readSettings({ GITHUB_API_URL: demo.github.url, GITHUB_THROTTLE: 'off' }),
       folder,
       environment: { REGISTRY_PROXY: 'nonsense' },
       log: pino({ level: 'silent' }),
@@ -224,15 +216,12 @@ describe('once', () => {
     await expect(pendingSweep).rejects.toThrow('REGISTRY_PROXY must be one of')
     const again = await openStore({ dataDirectory: store, clock: systemClock, lockTimeoutMs: 0 })
     await again.close()
-  }, 90_000)
+  })
 
   test('freezes merging for an open issue about a failed verification if its store is new, not after an unfreeze', async () => {
     const repository = { owner: 'coast', name: 'operators' }
-    const token = demoEnvironment.github.installationTokenFor(
-      demoRepositoryName,
-      documentedWorkflowPermissions,
-    )
-    const reported = await fetch(`${demoEnvironment.github.url}/repos/${demoRepositoryName}/issues`, {
+    const token = demo.github.installationTokenFor(demoRepositoryName, documentedWorkflowPermissions)
+    const reported = await fetch(`${demo.github.url}/repos/${demoRepositoryName}/issues`, {
       method: 'POST',
       headers: { authorization: `token ${token}` },
       body: JSON.stringify({ title: 'frozen', body: `${treeMismatchMarkerPrefix}${'c'.repeat(40)} -->` }),
@@ -250,7 +239,7 @@ describe('once', () => {
     await store.unfreezeMerges({ repository, kinds: ['audit'], by: { kind: 'bot' }, reason: '' })
     await store.close()
     expect(await sweep()).toEqual([])
-  }, 180_000)
+  })
 })
 
 function throwErrorWithMessage(why: string): never {

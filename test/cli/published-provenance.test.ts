@@ -1,7 +1,7 @@
 // `build --push --key` and `rebase --push --key` against a real registry, and `verify` on the pushed images.
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toReferrersTag } from '../../src/adapters/image/attach-manifest.ts'
 import { parseVerifyingKeyPem, type VerifyingKey } from '../../src/adapters/image/provenance/signing-key.ts'
@@ -15,6 +15,7 @@ import { createManualClock } from '../adapters/registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../adapters/registry/real-registry.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const describeIfRegistryInstalled = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
@@ -34,10 +35,10 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
   ]
 
   beforeAll(async () => {
-    for (const { path: name, bytes } of createSmallCatalog()) {
-      mkdirSync(dirname(path(`catalog/${name}`)), { recursive: true })
-      writeFileSync(path(`catalog/${name}`), bytes)
-    }
+    writeFiles(
+      path('catalog'),
+      createSmallCatalog().map(({ path: name, bytes }) => [name, bytes]),
+    )
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     writeFileSync(path('cosign.key'), privateKey.export({ format: 'pem', type: 'pkcs8' }))
     const pem = publicKey.export({ format: 'pem', type: 'spki' }) as string
@@ -50,7 +51,7 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
     })
     await server.push({ layers: [Buffer.alloc(1024)] }, 'base/opm:1', { format: 'oci' })
     await server.push({ layers: [Buffer.alloc(2048)] }, 'base/opm:2', { format: 'oci' })
-  }, 30_000)
+  })
   afterAll(async () => {
     await registry.close()
     await server.close()
@@ -134,5 +135,5 @@ describeIfRegistryInstalled('an image that is pushed with a key', () => {
     const [content] = manifest.kind === 'image' ? manifest.layers : []
     if (!content) throw new Error('there is no bill')
     expect(Buffer.from(await registry.fetchBlob(at, content)).toString()).toContain('"bundle:foo/foo.v1.1.0"')
-  }, 60_000)
+  })
 })

@@ -1,8 +1,7 @@
 // Runs `render` as users do, and compares it with the real opm if installed: catalogs, templates, and bundle images.
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
@@ -10,19 +9,15 @@ import { runOpm } from '../run-opm.ts'
 import { findSharedPath } from '../shared-data.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-// Each command starts a process, which is slow on a busy machine.
-jest.setTimeout(180_000)
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('render')
 let mockRegistry: MockRegistry
 const isOpmInstalled = runOpm(['version']) !== undefined
 const testIfOpmInstalled = isOpmInstalled ? test : test.skip
 const pathOf = (name: string) => join(temporaryDirectory, name)
-const writeTestFile = (name: string, content: string | Uint8Array) => {
-  mkdirSync(dirname(pathOf(name)), { recursive: true })
-  writeFileSync(pathOf(name), content)
-}
+const writeTestFile = (name: string, content: string | Uint8Array) =>
+  writeFiles(temporaryDirectory, { [name]: content })
 const runRender = (name: string, ...more: string[]) =>
   runCatalogBot('render', name, ...more, '--insecure-registry', mockRegistry.host)
 /** Runs opm asynchronously, because the registry runs in this process and must not be blocked. */
@@ -54,7 +49,7 @@ beforeAll(async () => {
       },
       files: Object.fromEntries([...files].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)])),
     })
-    for (const [name, bytes] of files) writeTestFile(`bundle-${version}/${name}`, bytes)
+    writeFiles(join(temporaryDirectory, `bundle-${version}`), files)
   }
   mockRegistry.putImage('lantern/other', 'v1', { labels: {}, files: { 'manifests/a.yaml': 'a: 1' } })
   writeTestFile(

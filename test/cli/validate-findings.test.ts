@@ -2,13 +2,10 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { compileCacheEnvironment } from '../compile-cache.ts'
 import { runCatalogBot } from './command.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
-
-// Each command starts a process, which is slow on a busy machine.
-jest.setTimeout(180_000)
 
 interface ValidateReport {
   passed: boolean

@@ -5,21 +5,13 @@ import {
   type ClusterTestCandidatePull,
 } from '../../src/cluster-test/request-cluster-test.ts'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { CommandRecord } from '../../src/policy/command-records.ts'
+import { createPlannedClusterTest } from './planned-cluster-test.ts'
 
 const headCommitSha = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))
-const plannedClusterTest: PlannedClusterTest = {
-  target: 'OLM v0',
-  package: 'foo',
-  channel: 'stable',
-  mode: 'AllNamespaces',
-  steps: [],
-  crds: [],
-  isUpgrade: false,
-}
+const plannedClusterTest = createPlannedClusterTest()
 
 function createEvaluatedPull(
   more: {

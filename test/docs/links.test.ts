@@ -1,6 +1,6 @@
 // Every link in the docs leads to an existing file of the project and, with an anchor, to an existing heading.
 import { expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
@@ -11,6 +11,7 @@ import {
   siteSections,
   slugifyHeading,
 } from '../../site/links.ts'
+import { writeFiles } from '../write-files.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const documentationPages = [
@@ -87,8 +88,7 @@ test('the site is not built with a link to a missing page, file, or anchor', () 
   try {
     const writePage = (name: string, links: readonly string[]) => {
       const anchors = links.map((href) => `<a class="x" href="${href}">x</a>`).join('')
-      mkdirSync(dirname(join(folder, name)), { recursive: true })
-      writeFileSync(join(folder, name), `<h2 id="fix">Fix</h2>${anchors}`)
+      writeFiles(folder, { [name]: `<h2 id="fix">Fix</h2>${anchors}` })
     }
     writePage('index.html', ['/base/rules/', '/base/rules/two#fix', './rules/two#gone', 'https://x.test/#y'])
     writePage('rules/index.html', ['two', '../missing', '#fix', '#gone', '/elsewhere'])

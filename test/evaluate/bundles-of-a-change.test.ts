@@ -1,6 +1,6 @@
 // Bundles from a pull request to its verdict, with a real repository, real bundle images in a registry, and the
 // registry access of the App. Only the store is in memory.
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { createInMemoryCache, noopPullHistoryStore } from '../../src/catalogs/memory-cache.ts'
@@ -14,9 +14,7 @@ import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 
-jest.setTimeout(180_000)
-
-const ownershipScenario = await createOwnershipScenario('bundles')
+const scenario = await createOwnershipScenario('bundles')
 const mockRegistry = await startMockRegistry()
 const catalogFileReaderPool = createCatalogFileReaderPool(1)
 let registries: RegistryLookupService | undefined
@@ -24,7 +22,7 @@ afterEach(async () => {
   await registries?.close()
   registries = undefined
 })
-afterAll(() => Promise.all([ownershipScenario.close(), mockRegistry.stop(), catalogFileReaderPool.close()]))
+afterAll(() => Promise.all([scenario.close(), mockRegistry.stop(), catalogFileReaderPool.close()]))
 
 function createBundleBlob(version: string, kind = 'Foo'): Omit<OlmBundleBlob, 'image'> {
   return {
@@ -67,9 +65,9 @@ async function createChangeEvaluator(
   environment: Readonly<Record<string, string>> = {},
 ) {
   const owners: OriginFiles = { 'config.yaml': 'maintainers:\n  - alice\n' }
-  const from = ownershipScenario.origin.commit({ ...owners, ...base })
-  const to = ownershipScenario.origin.commit({ ...owners, ...head }, [from])
-  await ownershipScenario.fetchPull(from, to)
+  const from = scenario.origin.commit({ ...owners, ...base })
+  const to = scenario.origin.commit({ ...owners, ...head }, [from])
+  await scenario.fetchPull(from, to)
   const store = createInMemoryCache(systemClock)
   registries = await createRegistryLookupService({
     clock: systemClock,
@@ -83,13 +81,9 @@ async function createChangeEvaluator(
     mockRegistry.requests.length = 0
     const askRegistries = shared.forEvaluation()
     const { verdict } = await evaluatePullSnapshot(
-      createTestPullSnapshot({
-        author: ownershipScenario.fakeAccounts.person('alice'),
-        base: from,
-        head: to,
-      }),
+      createTestPullSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
-        repository: ownershipScenario.mirror,
+        repository: scenario.mirror,
         loader: createCatalogLoader(catalogFileReaderPool, store),
         ask: async (question) => {
           // The images check does not cover the old heads that an install test upgrades from.
@@ -97,7 +91,7 @@ async function createChangeEvaluator(
             return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
           return question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
-            : ownershipScenario.fakeAccounts.answer(question)
+            : scenario.fakeAccounts.answer(question)
         },
         memory: noopPullHistoryStore,
       },

@@ -10,8 +10,8 @@ import { createOwnershipScenario } from '../checks/ownership/ownership-scenario.
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { createLineNumberMapper } from '../../packages/findings/src/lines.ts'
 
-const ownershipScenario = await createOwnershipScenario('traced')
-afterAll(() => ownershipScenario.close())
+const scenario = await createOwnershipScenario('traced')
+afterAll(() => scenario.close())
 
 const catalogPath = 'catalogs/v4.20/foo/catalog.yaml'
 const createChannelEntryYaml = (version: string, replaces = '') =>
@@ -23,16 +23,16 @@ const originalCatalogYaml = `${createChannelYaml(createChannelEntryYaml('1.0.0')
 
 /** Creates a finding on every line of the merged file, and traces them. */
 async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
-  await ownershipScenario.fetchPull(base, head)
-  const merge = await ownershipScenario.mirror.merge(base, head, 'm')
+  await scenario.fetchPull(base, head)
+  const merge = await scenario.mirror.merge(base, head, 'm')
   if (merge.kind !== 'clean') throw new Error(merge.kind)
   const textOf = async (tree: TreeSha) => {
-    const blob = await ownershipScenario.mirror.entry(tree, catalogPath)
-    return blob ? new TextDecoder().decode(await ownershipScenario.mirror.read(blob.oid)).split('\n') : []
+    const blob = await scenario.mirror.entry(tree, catalogPath)
+    return blob ? new TextDecoder().decode(await scenario.mirror.read(blob.oid)).split('\n') : []
   }
   const linesBySide = {
-    head: await textOf(await ownershipScenario.mirror.treeOf(head)),
-    base: await textOf(await ownershipScenario.mirror.treeOf(base)),
+    head: await textOf(await scenario.mirror.treeOf(head)),
+    base: await textOf(await scenario.mirror.treeOf(base)),
   }
   const lines = await textOf(merge.tree)
   const findings = lines.map((_, at): Finding => ({
@@ -42,7 +42,7 @@ async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
   const traced = await traceFindingsToChangedLines(
     findings,
     { head, base, result: merge.tree },
-    ownershipScenario.mirror,
+    scenario.mirror,
   )
   const locations = traced.lines.map(({ line, side, first }) => ({
     side,
@@ -60,7 +60,7 @@ async function traceFindingOnEveryLine(base: CommitSha, head: CommitSha) {
 }
 
 const commitCatalogFile = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
-  ownershipScenario.origin.commit({ [catalogPath]: text, ...more }, parents)
+  scenario.origin.commit({ [catalogPath]: text, ...more }, parents)
 
 describe('every line of the result links to the same line', () => {
   test('on the head if the base has not moved', async () => {
@@ -94,8 +94,8 @@ describe('every line of the result links to the same line', () => {
     expect(onBase).toEqual(['# moved', '# twice', '  - name: foo.v0.1.0'])
   })
   test('on the base in a file that the head does not have yet', async () => {
-    const from = ownershipScenario.origin.commit({ other: 'x\n' })
-    const head = ownershipScenario.origin.commit({ other: 'y\n' }, [from])
+    const from = scenario.origin.commit({ other: 'x\n' })
+    const head = scenario.origin.commit({ other: 'y\n' }, [from])
     const base = commitCatalogFile(originalCatalogYaml, [from], { other: 'x\n' })
     const { places } = await traceFindingOnEveryLine(base, head)
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'base', shown: text })
@@ -110,11 +110,7 @@ describe('a fix', () => {
   })
   async function fixesAt(base: CommitSha, head: CommitSha, line = 1) {
     const { commits } = await traceFindingOnEveryLine(base, head)
-    const { fixes, lines } = await traceFindingsToChangedLines(
-      [heads(line)],
-      commits,
-      ownershipScenario.mirror,
-    )
+    const { fixes, lines } = await traceFindingsToChangedLines([heads(line)], commits, scenario.mirror)
     expect(fixes.map(({ finding }) => finding)).toEqual(
       fixes.length === 0 ? [] : [toFindingIdentityKey(heads(line))],
     )
@@ -163,8 +159,8 @@ describe('a conflicting head on the base', () => {
     const before = commitCatalogFile(`${originalCatalogYaml}# x\n`, [from])
     const conflictingCommit = commitCatalogFile(theirs, [before])
     const base = commitCatalogFile(`${theirs}# y\n`, [conflictingCommit])
-    await ownershipScenario.fetchPull(base, head)
-    const moved = await findChannelHeadConflicts([forked], { head, base }, ownershipScenario.mirror)
+    await scenario.fetchPull(base, head)
+    const moved = await findChannelHeadConflicts([forked], { head, base }, scenario.mirror)
     expect(moved).toEqual([
       {
         commit: conflictingCommit,
@@ -174,9 +170,7 @@ describe('a conflicting head on the base', () => {
         isSame: true,
       },
     ])
-    expect(await findChannelHeadConflicts([forked], { head, base: from }, ownershipScenario.mirror)).toEqual(
-      [],
-    )
+    expect(await findChannelHeadConflicts([forked], { head, base: from }, scenario.mirror)).toEqual([])
   })
 })
 

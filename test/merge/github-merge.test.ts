@@ -9,115 +9,115 @@ import {
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 import { mergePull } from './merge-harness.ts'
 
-let mergeScenario: MergeScenario
+let scenario: MergeScenario
 const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  mergeScenario = await mergeFixture.openScenario({ commits: 2 })
+  scenario = await mergeFixture.openScenario({ commits: 2 })
 })
 afterEach(async () => {
-  await mergeScenario.close()
+  await scenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
-  mergeScenario.github.clearFaults()
+  scenario.github.clearFaults()
 })
 
 const createGitHubMergeStrategy = (method: 'merge' | 'squash' | 'rebase') =>
   ({ kind: 'github-merge', method }) as const
 const pullMergeApiRoute = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'
 const listMergeApiCalls = () =>
-  mergeScenario.github.requests.filter(
-    ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${mergeScenario.full}/`),
+  scenario.github.requests.filter(
+    ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${scenario.full}/`),
   )
 /** Runs `happens` right before the merge request to GitHub. */
 const createMergeOptionsWithPreMergeHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
-    ...mergeScenario.options.merging,
+    ...scenario.options.merging,
     merge: async (...args) => {
       await happens()
-      return mergeScenario.options.merging.merge(...args)
+      return scenario.options.merging.merge(...args)
     },
   },
 })
-const listMergeIntentOutcomes = () => mergeScenario.intents.map(({ outcome }) => outcome)
+const listMergeIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the GitHub API', () => {
   test.each(['merge', 'squash', 'rebase'] as const)(
     'with the %s method merges the validated tree',
     async (method) => {
-      const { permit } = await mergeScenario.evaluate()
+      const { permit } = await scenario.evaluate()
       const { base, head, tree } = permit.merge
-      const outcome = await mergeScenario.merge(createGitHubMergeStrategy(method))
-      expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
-      expect(await mergeScenario.treeOf(mergeScenario.tip())).toBe(tree)
-      expect(mergeScenario.pull.merged?.sha).toBe(mergeScenario.tip())
-      const parents = await mergeScenario.parentsOf(mergeScenario.tip())
+      const outcome = await scenario.merge(createGitHubMergeStrategy(method))
+      expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
+      expect(await scenario.treeOf(scenario.tip())).toBe(tree)
+      expect(scenario.pull.merged?.sha).toBe(scenario.tip())
+      const parents = await scenario.parentsOf(scenario.tip())
       const expected = { merge: [base, head], squash: [base], rebase: parents }
       expect(parents).toEqual(expected[method])
-      expect(mergeScenario.intents).toMatchObject([
-        { outcome: 'landed', commit: mergeScenario.tip(), method: createGitHubMergeStrategy(method) },
+      expect(scenario.intents).toMatchObject([
+        { outcome: 'landed', commit: scenario.tip(), method: createGitHubMergeStrategy(method) },
       ])
-      expect(mergeScenario.mismatches).toEqual([])
+      expect(scenario.mismatches).toEqual([])
     },
   )
 
   test('uses the title and body of the validated merge', async () => {
-    await mergeScenario.merge(createGitHubMergeStrategy('merge'))
-    expect((await mergeScenario.mirror.messageOf(mergeScenario.tip())).trim()).toBe(
+    await scenario.merge(createGitHubMergeStrategy('merge'))
+    expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
       'Merge pull request 1: Alpha\n\nHead',
     )
   })
 
   test('sends no request if the base moves before the request', async () => {
     const moved: string[] = []
-    const outcome = await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
+    const outcome = await scenario.merge(createGitHubMergeStrategy('merge'), {
       store: {
-        ...mergeScenario.store,
+        ...scenario.store,
         startMerge: async (...args) => {
-          moved.push(await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }))
-          return mergeScenario.store.startMerge(...args)
+          moved.push(await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' }))
+          return scenario.store.startMerge(...args)
         },
       },
     })
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(mergeScenario.tip()).toBe(moved[0])
+    expect(scenario.tip()).toBe(moved[0])
     expect(listMergeApiCalls()).toEqual([])
     expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is a mismatch if the base moves right before GitHub merges', async () => {
-    const outcome = await mergeScenario.merge(
+    const outcome = await scenario.merge(
       createGitHubMergeStrategy('merge'),
       createMergeOptionsWithPreMergeHook(() =>
-        mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }),
+        scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' }),
       ),
     )
-    expect(outcome).toMatchObject({ kind: 'mismatch', mismatch: { found: mergeScenario.tip() } })
-    expect(mergeScenario.mismatches).toHaveLength(1)
+    expect(outcome).toMatchObject({ kind: 'mismatch', mismatch: { found: scenario.tip() } })
+    expect(scenario.mismatches).toHaveLength(1)
     expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
   })
 
   test('is a mismatch if the tree differs on the expected base', async () => {
-    const { permit, evaluated } = await mergeScenario.evaluate()
-    const { tree } = (await mergeScenario.evaluate({ tree: permit.merge.head as never })).permit.merge
-    const other = (await mergeScenario.evaluate({ tree })).permit
+    const { permit, evaluated } = await scenario.evaluate()
+    const { tree } = (await scenario.evaluate({ tree: permit.merge.head as never })).permit.merge
+    const other = (await scenario.evaluate({ tree })).permit
     const plan = async () => ({ plan: { method: createGitHubMergeStrategy('squash') } })
-    expect(await mergePull(evaluated, other, { ...mergeScenario.options, plan })).toMatchObject({
+    expect(await mergePull(evaluated, other, { ...scenario.options, plan })).toMatchObject({
       kind: 'mismatch',
     })
-    expect(mergeScenario.mismatches[0]?.differs).toContain('but the validated tree is')
+    expect(scenario.mismatches[0]?.differs).toContain('but the validated tree is')
   })
 
   test('is a mismatch if a squash has the expected tree and another base', async () => {
-    const outcome = await mergeScenario.merge(
+    const outcome = await scenario.merge(
       createGitHubMergeStrategy('squash'),
       createMergeOptionsWithPreMergeHook(async () => {
         // Moves the base to another commit with the same tree.
-        await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
-        await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': null })
+        await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
+        await scenario.github.pushToBase(scenario.full, { 'later.txt': null })
       }),
     )
     expect(outcome).toMatchObject({ kind: 'mismatch' })
-    expect(mergeScenario.mismatches[0]?.differs).toContain('is not based on')
+    expect(scenario.mismatches[0]?.differs).toContain('is not based on')
   })
 
   describe('after a push to the base right before the merge', () => {
@@ -128,41 +128,40 @@ describe('a merge through the GitHub API', () => {
         return verdicts.shift() ?? { kind: 'unknown', reasons: ['the registry is away'] }
       },
     })
-    const pushes = async () =>
-      void (await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' }))
+    const pushes = async () => void (await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' }))
     beforeEach(() => void audits.splice(0))
 
     test.each(['merge', 'squash', 'rebase'] as const)(
       'with the %s method is recorded as merged if it is valid on its actual parent',
       async (method) => {
         let pushed = ''
-        const outcome = await mergeScenario.merge(createGitHubMergeStrategy(method), {
+        const outcome = await scenario.merge(createGitHubMergeStrategy(method), {
           ...createMergeOptionsWithPreMergeHook(async () => {
             await pushes()
-            pushed = mergeScenario.tip()
+            pushed = scenario.tip()
           }),
           ...withAudits({ kind: 'valid' }),
         })
-        expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
-        expect(audits).toEqual([{ base: pushed, commit: mergeScenario.tip() }])
+        expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
+        expect(audits).toEqual([{ base: pushed, commit: scenario.tip() }])
         expect(listMergeIntentOutcomes()).toEqual(['landed'])
-        expect(mergeScenario.mismatches).toEqual([])
+        expect(scenario.mismatches).toEqual([])
       },
     )
 
     test('is a mismatch with the reasons if it is invalid on its actual parent', async () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
-      const outcome = await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
+      const outcome = await scenario.merge(createGitHubMergeStrategy('merge'), {
         ...createMergeOptionsWithPreMergeHook(pushes),
         ...withAudits(verdict),
       })
       expect(outcome).toMatchObject({ kind: 'mismatch' })
-      expect(mergeScenario.mismatches[0]?.differs).toContain('validation: 1 error')
+      expect(scenario.mismatches[0]?.differs).toContain('validation: 1 error')
     })
 
     test('is unclear while the evaluation is inconclusive, and a mismatch after ten minutes', async () => {
       expect(
-        await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
+        await scenario.merge(createGitHubMergeStrategy('merge'), {
           ...createMergeOptionsWithPreMergeHook(pushes),
           ...withAudits(),
         }),
@@ -170,40 +169,40 @@ describe('a merge through the GitHub API', () => {
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const again = (...verdicts: MergedCommitVerdict[]) =>
         settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
-          ...mergeScenario.options,
+          ...scenario.options,
           ...withAudits(...verdicts),
         })
       expect(await again()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
-      expect(mergeScenario.mismatches).toEqual([])
-      await mergeScenario.clock.sleep(601_000)
+      expect(scenario.mismatches).toEqual([])
+      await scenario.clock.sleep(601_000)
       expect(await again()).toMatchObject([{ settled: { kind: 'mismatch' } }])
-      expect(mergeScenario.mismatches[0]?.differs).toContain('the registry is away')
+      expect(scenario.mismatches[0]?.differs).toContain('the registry is away')
     })
 
     test('is recorded as merged if a later evaluation finds it valid', async () => {
-      await mergeScenario.merge(createGitHubMergeStrategy('squash'), {
+      await scenario.merge(createGitHubMergeStrategy('squash'), {
         ...createMergeOptionsWithPreMergeHook(pushes),
         ...withAudits(),
       })
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
-        ...mergeScenario.options,
+        ...scenario.options,
         ...withAudits({ kind: 'valid' }),
       })
       expect(listMergeIntentOutcomes()).toEqual(['landed'])
-      expect(mergeScenario.mismatches).toEqual([])
+      expect(scenario.mismatches).toEqual([])
     })
 
     /** GitHub reports a merge, but the branch gets a commit that the test creates from `args`. */
     const merges = (...args: string[]): Partial<MergeOptions> => ({
       merging: {
-        ...mergeScenario.options.merging,
+        ...scenario.options.merging,
         merge: async (permit, method, text) => {
           await pushes()
-          const inside = (...words: string[]) => runGit(mergeScenario.pull.repo.path, undefined, ...words)
-          const parent = mergeScenario.tip()
-          const answer = await mergeScenario.options.merging.merge(permit, method, text)
-          const real = await mergeScenario.treeOf(mergeScenario.tip())
+          const inside = (...words: string[]) => runGit(scenario.pull.repo.path, undefined, ...words)
+          const parent = scenario.tip()
+          const answer = await scenario.options.merging.merge(permit, method, text)
+          const real = await scenario.treeOf(scenario.tip())
           const gitArguments = args.map((word) =>
             word.replace('REAL', real).replace('PARENT', parent).replace('HEAD', permit.merge.head),
           )
@@ -218,7 +217,7 @@ describe('a merge through the GitHub API', () => {
             'x',
           )
           await inside('update-ref', 'refs/heads/main', made)
-          Object.assign(mergeScenario.pull.merged ?? {}, { sha: made })
+          Object.assign(scenario.pull.merged ?? {}, { sha: made })
           return answer
         },
       },
@@ -229,7 +228,7 @@ describe('a merge through the GitHub API', () => {
       ['a second parent that is not the validated head', ['REAL', '-p', 'PARENT', '-p', 'HEAD^']],
       ['a third parent', ['REAL', '-p', 'PARENT', '-p', 'HEAD', '-p', 'HEAD^']],
     ])('is a mismatch with %s, without an evaluation', async (_, args) => {
-      await mergeScenario.merge(createGitHubMergeStrategy('merge'), {
+      await scenario.merge(createGitHubMergeStrategy('merge'), {
         ...merges(...args),
         ...withAudits({ kind: 'valid' }),
       })
@@ -239,38 +238,38 @@ describe('a merge through the GitHub API', () => {
   })
 
   test('merges nothing if the head moves right before the request', async () => {
-    const tip = mergeScenario.tip()
-    const outcome = await mergeScenario.merge(
+    const tip = scenario.tip()
+    const outcome = await scenario.merge(
       createGitHubMergeStrategy('merge'),
       createMergeOptionsWithPreMergeHook(() =>
-        mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: evil\n' }),
+        scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' }),
       ),
     )
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(mergeScenario.tip()).toBe(tip)
+    expect(scenario.tip()).toBe(tip)
     expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is requested once, regardless of the error that GitHub returns', async () => {
     for (const status of [405, 409, 500, 502]) {
       const count = listMergeApiCalls().length
-      mergeScenario.github.fail(pullMergeApiRoute, { status, body: { message: 'no' } }, 5)
-      await mergeScenario.merge(createGitHubMergeStrategy('merge')).catch(() => undefined)
+      scenario.github.fail(pullMergeApiRoute, { status, body: { message: 'no' } }, 5)
+      await scenario.merge(createGitHubMergeStrategy('merge')).catch(() => undefined)
       expect(listMergeApiCalls()).toHaveLength(count + 1)
-      mergeScenario.github.clearFaults()
-      await mergeScenario.clock.sleep(60_000)
+      scenario.github.clearFaults()
+      await scenario.clock.sleep(60_000)
     }
   })
 
   test('that GitHub completes but reports as failed is found on the branch', async () => {
     for (const status of [405, 409]) {
-      mergeScenario.github.fail(pullMergeApiRoute, { applyThenFail: status })
-      expect(await mergeScenario.merge(createGitHubMergeStrategy('squash'))).toEqual({
+      scenario.github.fail(pullMergeApiRoute, { applyThenFail: status })
+      expect(await scenario.merge(createGitHubMergeStrategy('squash'))).toEqual({
         kind: 'landed',
-        commit: mergeScenario.tip(),
+        commit: scenario.tip(),
       })
-      await mergeScenario.close()
-      mergeScenario = await mergeFixture.openScenario()
+      await scenario.close()
+      scenario = await mergeFixture.openScenario()
     }
   })
 
@@ -278,15 +277,15 @@ describe('a merge through the GitHub API', () => {
     ['a 500 response after the merge', { applyThenFail: 500 }],
     ['a connection that breaks after the merge', { disconnect: 'after' }],
   ] as const)('with %s is completed by recovery, without another merge request', async (_, fault) => {
-    mergeScenario.github.fail(pullMergeApiRoute, fault)
-    await expect(mergeScenario.merge(createGitHubMergeStrategy('rebase'))).rejects.toMatchObject({
+    scenario.github.fail(pullMergeApiRoute, fault)
+    await expect(scenario.merge(createGitHubMergeStrategy('rebase'))).rejects.toMatchObject({
       code: 'unavailable',
     })
     expect(listMergeIntentOutcomes()).toEqual([undefined])
     // GitHub has closed the pull request, so only recovery can complete the intent.
     const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
-    const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', mergeScenario.options)
-    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: mergeScenario.tip() } }])
+    const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', scenario.options)
+    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
     expect(listMergeApiCalls()).toHaveLength(1)
   })
 
@@ -294,20 +293,20 @@ describe('a merge through the GitHub API', () => {
     ['a lost response', { status: 500 }],
     ['a response that does not confirm the merge', { status: 200, body: {} }],
   ])('with %s is requested again only after the GitHub timeout', async (_, fault) => {
-    mergeScenario.github.fail(pullMergeApiRoute, fault)
-    await expect(mergeScenario.merge(createGitHubMergeStrategy('merge'))).rejects.toMatchObject({
+    scenario.github.fail(pullMergeApiRoute, fault)
+    await expect(scenario.merge(createGitHubMergeStrategy('merge'))).rejects.toMatchObject({
       code: 'unavailable',
     })
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'))).toEqual({ kind: 'busy' })
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'))).toEqual({ kind: 'busy' })
     expect(listMergeApiCalls()).toHaveLength(1)
-    await mergeScenario.clock.sleep(31_000)
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'))).toMatchObject({ kind: 'landed' })
+    await scenario.clock.sleep(31_000)
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'))).toMatchObject({ kind: 'landed' })
     expect(listMergeIntentOutcomes()).toEqual(['abandoned', 'landed'])
   })
 
   test('that the branch rules reject reports the reason from GitHub', async () => {
-    mergeScenario.setRules([createPullRequestRule({ required_approving_review_count: 1 })])
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'))).toMatchObject({
+    scenario.setRules([createPullRequestRule({ required_approving_review_count: 1 })])
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'))).toMatchObject({
       kind: 'refused',
       rejection: { scope: 'pull', reason: expect.stringContaining('At least 1 approving review') },
     })
@@ -315,61 +314,60 @@ describe('a merge through the GitHub API', () => {
   })
 
   test('is rejected without a mismatch if bob merges the pull request first', async () => {
-    const outcome = await mergeScenario.merge(
+    const outcome = await scenario.merge(
       createGitHubMergeStrategy('merge'),
       createMergeOptionsWithPreMergeHook(() =>
         mergeFixture.githubFixture
-          .client(mergeScenario.github.tokenFor('bob'))
+          .client(scenario.github.tokenFor('bob'))
           .rest.pulls.merge({
             owner: 'catalogs',
-            repo: mergeScenario.full.split('/')[1] ?? '',
-            pull_number: mergeScenario.pull.number,
+            repo: scenario.full.split('/')[1] ?? '',
+            pull_number: scenario.pull.number,
             merge_method: 'squash',
           }),
       ),
     )
     expect(outcome).toMatchObject({ kind: 'refused' })
     expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
-    expect(mergeScenario.mismatches).toEqual([])
+    expect(scenario.mismatches).toEqual([])
   })
 
   test('is not requested if the branch requires up-to-date heads and the head is behind', async () => {
     const strict = { checks: { required: [{ name: 'ci' }], strict: true } } as never
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'), { rules: strict })).toMatchObject({
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'), { rules: strict })).toMatchObject({
       kind: 'refused',
       rejection: { scope: 'pull' },
     })
     expect(listMergeApiCalls()).toEqual([])
     // On GitHub, `strict` has no effect without a required check.
     const idle = { checks: { required: [], strict: true } } as never
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'), { rules: idle })).toMatchObject({
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'), { rules: idle })).toMatchObject({
       kind: 'landed',
     })
-    await mergeScenario.close()
-    mergeScenario = await mergeFixture.openScenario({ behind: false })
-    mergeScenario.setRules([createStatusChecksRule([], { strict_required_status_checks_policy: true })])
-    expect(await mergeScenario.merge(createGitHubMergeStrategy('merge'), { rules: strict })).toMatchObject({
+    await scenario.close()
+    scenario = await mergeFixture.openScenario({ behind: false })
+    scenario.setRules([createStatusChecksRule([], { strict_required_status_checks_policy: true })])
+    expect(await scenario.merge(createGitHubMergeStrategy('merge'), { rules: strict })).toMatchObject({
       kind: 'landed',
     })
     expect(botCheckNames).toHaveLength(2)
   })
 
   test('rejects forged permits and permits for another repository', async () => {
-    const { permit } = await mergeScenario.evaluate()
-    const { merging } = mergeScenario.options
+    const { permit } = await scenario.evaluate()
+    const { merging } = scenario.options
     const text = { title: 'x', body: '' }
     const forged = { landing: permit.merge } as never
     await expect(merging.merge(forged, 'merge', text)).rejects.toThrow('permit')
     await expect(merging.enqueue(forged)).rejects.toThrow('permit')
     await expect(merging.createSignedCommit(forged, 'x')).rejects.toThrow('permit')
     await expect(merging.moveStagingBranch(forged, permit.merge.head)).rejects.toThrow('permit')
-    const foreign = (await mergeScenario.evaluate({ repository: { owner: 'catalogs', name: 'community' } }))
-      .permit
+    const foreign = (await scenario.evaluate({ repository: { owner: 'catalogs', name: 'community' } })).permit
     await expect(merging.merge(foreign, 'merge', text)).rejects.toThrow('another repository')
-    await expect(mergeScenario.mirror.deleteStagingBranch('main', permit.merge.base)).rejects.toThrow(
+    await expect(scenario.mirror.deleteStagingBranch('main', permit.merge.base)).rejects.toThrow(
       'not a temporary branch',
     )
-    expect(mergeScenario.tip()).toBe(permit.merge.base)
+    expect(scenario.tip()).toBe(permit.merge.base)
     expect(listMergeApiCalls()).toEqual([])
   })
 })

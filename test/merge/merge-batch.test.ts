@@ -263,5 +263,5 @@ describe('a merge batch', () => {
       ])
       expect([caseName, scenario.mismatches]).toEqual([caseName, []])
     }
-  }, 120_000)
+  })
 })

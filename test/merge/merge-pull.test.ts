@@ -1,18 +1,22 @@
 // The last check before the push, because GitHub can change after the verdict. These tests count pushes instead of
 // pushing. The stories test crashes and races.
 import { expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber, toUserId } from '../../src/pull-request/ids.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
 import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullUnderLease } from '../../src/merge/merge-pull.ts'
 import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-types.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
-import { createTestPullSnapshot, createHexSha } from '../policy/verdict-inputs.ts'
+import {
+  createTestPullSnapshot,
+  createHexSha,
+  createValidatedMerge,
+  createMergeFreeze,
+} from '../policy/verdict-inputs.ts'
 
 const pullSnapshot = createTestPullSnapshot()
-const { repository, pull, baseRef, base, head } = pullSnapshot
-const mergeCommitSha = toCommitSha(createHexSha('c'))
-const mergeTreeSha = toTreeSha(createHexSha('d'))
+const { baseRef, base, head } = pullSnapshot
+const pendingMerge = createValidatedMerge()
 /** A commit of the pull request that is not its head. */
 const earlierPullCommitSha = toCommitSha(createHexSha('e'))
 
@@ -66,10 +70,10 @@ async function attemptMerge(
     forge: { readSnapshot: async () => pullSnapshot, openPulls: async () => now },
     repository: {
       fetch: async () => undefined,
-      tip: async () => mergeCommitSha,
+      tip: async () => pendingMerge.commit,
       contains: async () => true,
       parentsOf: async () => [base, head],
-      treeOf: async () => mergeTreeSha,
+      treeOf: async () => pendingMerge.tree,
       pushMerge: async () => {
         pushes += 1
         return { kind: 'landed' }
@@ -89,16 +93,6 @@ async function attemptMerge(
       observe: async () => epochs?.[1],
     },
   } as unknown as MergeOptions
-  const pendingMerge = {
-    repository,
-    pull,
-    baseRef,
-    base,
-    head,
-    commit: mergeCommitSha,
-    tree: mergeTreeSha,
-    config: 'default',
-  }
   const outcome = await mergePullUnderLease(
     {
       snapshot: pullSnapshot,
@@ -144,12 +138,8 @@ test('a merge is reevaluated if an affected pull request is no longer open', asy
 })
 
 test('a merge is pushed if a pull request that it would close only has a new comment', async () => {
-  expect(
-    await attemptMerge(
-      [otherOpenPullSummary],
-      [{ ...otherOpenPullSummary, updatedAt: '2026-01-02T00:00:00Z' }],
-    ),
-  ).toEqual(successfulMergeAttempt)
+  const commented = { ...otherOpenPullSummary, updatedAt: '2026-01-02T00:00:00Z' }
+  expect(await attemptMerge([otherOpenPullSummary], [commented])).toEqual(successfulMergeAttempt)
 })
 
 test('a head that is already merged counts as merged, and one after a merged head is rejected', async () => {
@@ -161,17 +151,12 @@ test('a merge that a crashed process pushed is found and not pushed again', asyn
   expect(await attemptMerge([], [], { isPushed: true })).toEqual({ kind: 'landed', pushes: 0 })
 })
 
-test('a merge is reevaluated if its branch is frozen after the evaluation', async () => {
-  const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedMergeAttempt)
-  expect(await attemptMerge([], [], { freezes: [{ ...stop, branch: 'another' }] })).toEqual(
-    successfulMergeAttempt,
-  )
-})
-
-test('a merge is reevaluated if its branch is frozen during preparation', async () => {
-  const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedMergeAttempt)
+test('a merge is reevaluated if its branch is frozen after the evaluation or during preparation', async () => {
+  const freeze = createMergeFreeze()
+  expect(await attemptMerge([], [], { freezes: [freeze] })).toEqual(requeuedMergeAttempt)
+  expect(await attemptMerge([], [], { lateFreezes: [freeze] })).toEqual(requeuedMergeAttempt)
+  const other = createMergeFreeze({ branch: 'another' })
+  expect(await attemptMerge([], [], { freezes: [other] })).toEqual(successfulMergeAttempt)
 })
 
 test('a pull request that changed and changed back after the evaluation is reevaluated', async () => {

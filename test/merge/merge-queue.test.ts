@@ -25,7 +25,7 @@ import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-opt
 import { createTestAppServices } from '../jobs/job-context.ts'
 import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
-let mergeScenario: MergeScenario
+let scenario: MergeScenario
 /** Returns what an evaluation finds other than success, by the evaluated head. */
 let getVerdictInputOverrides: (order: EvaluationRequest) => Partial<VerdictInput>
 const recordedVerdictBaseShas: string[] = []
@@ -33,26 +33,26 @@ let enqueuedJobs: { job: Job; seconds: number | undefined }[]
 const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  mergeScenario = await mergeFixture.openScenario()
+  scenario = await mergeFixture.openScenario()
   getVerdictInputOverrides = () => ({})
   enqueuedJobs = []
-  mergeScenario.setRules([
+  scenario.setRules([
     createMergeQueueRule(),
     createStatusChecksRule(
       requiredCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
-  for (const check of requiredCheckNames) await createSuccessfulCheckRun(mergeScenario.pull.headSha, check)
+  for (const check of requiredCheckNames) await createSuccessfulCheckRun(scenario.pull.headSha, check)
 })
 afterEach(async () => {
-  await mergeScenario.close()
+  await scenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
-  mergeScenario.github.clearFaults()
+  scenario.github.clearFaults()
 })
 
 const requiredCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
 const mergeQueueStrategy = { kind: 'queue' } as const
-const getRepositoryName = () => mergeScenario.full.split('/')[1] ?? ''
+const getRepositoryName = () => scenario.full.split('/')[1] ?? ''
 const createSuccessfulCheckRun = (head_sha: string, name: string) =>
   mergeFixture.githubFixture.octokit.rest.checks.create({
     owner: 'catalogs',
@@ -64,8 +64,8 @@ const createSuccessfulCheckRun = (head_sha: string, name: string) =>
 
 /** Opens another pull request with passing checks. */
 async function openPullWithPassingChecks(path: string, enqueues = true): Promise<MockPull> {
-  const pull = await mergeScenario.github.openPull(
-    createPullOptions(path, { [path]: 'name: other\n' }, { repository: mergeScenario.full }),
+  const pull = await scenario.github.openPull(
+    createPullOptions(path, { [path]: 'name: other\n' }, { repository: scenario.full }),
   )
   for (const check of requiredCheckNames) await createSuccessfulCheckRun(pull.headSha, check)
   if (enqueues) await enqueuePull(pull)
@@ -73,7 +73,7 @@ async function openPullWithPassingChecks(path: string, enqueues = true): Promise
 }
 
 function createJobContext(): JobContext<Store> {
-  const { store } = mergeScenario
+  const { store } = scenario
   const evaluations: JobContext<Store>['app']['evaluationPool'] = {
     evaluate: async (order) => ({
       kind: 'seen',
@@ -88,9 +88,9 @@ function createJobContext(): JobContext<Store> {
   }
   return {
     installation: mergeFixture.githubFixture.installation.id,
-    repository: mergeScenario.mirror,
-    forge: mergeScenario.options.forge,
-    merging: mergeScenario.options.merging,
+    repository: scenario.mirror,
+    forge: scenario.options.forge,
+    merging: scenario.options.merging,
     mirror: '',
     app: createTestAppServices({
       store: {
@@ -99,7 +99,7 @@ function createJobContext(): JobContext<Store> {
         recordVerdict: async ({ base }: { base: string }) => void recordedVerdictBaseShas.push(base),
       },
       evaluationPool: evaluations,
-      clock: mergeScenario.clock,
+      clock: scenario.clock,
     }),
   }
 }
@@ -113,49 +113,47 @@ const evaluateOpenMergeGroups = async () => {
     },
     createJobContext(),
   )
-  await mergeScenario.github.passTimeInQueues(mergeScenario.full)
+  await scenario.github.passTimeInQueues(scenario.full)
 }
 /** Adds a pull request to the queue as bob, who has write access. */
 const enqueuePull = (pull: MockPull) =>
   mergeFixture.githubFixture
-    .client(mergeScenario.github.tokenFor('bob'))
+    .client(scenario.github.tokenFor('bob'))
     .graphql(
       `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
     )
-const readMergeGroups = () => mergeScenario.options.merging.readMergeQueue('main')
+const readMergeGroups = () => scenario.options.merging.readMergeQueue('main')
 const listCheckConclusions = (headSha: string) =>
-  mergeScenario.github
-    .checkRuns({ repo: mergeScenario.pull.repo, headSha })
-    .map(({ conclusion }) => conclusion)
-const listMergeIntentOutcomes = () => mergeScenario.intents.map(({ outcome }) => outcome)
+  scenario.github.checkRuns({ repo: scenario.pull.repo, headSha }).map(({ conclusion }) => conclusion)
+const listMergeIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the merge queue', () => {
   test('waits with an open intent, and is completed after GitHub merges the evaluated group', async () => {
-    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     expect(listMergeIntentOutcomes()).toEqual([undefined])
     // A repeated attempt while the pull request is queued creates no second intent.
-    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
-    expect(mergeScenario.intents).toHaveLength(1)
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    expect(scenario.intents).toHaveLength(1)
     const [entry] = await readMergeGroups()
     await evaluateOpenMergeGroups()
-    expect(mergeScenario.pull.merged?.sha).toBe(entry?.group?.head)
+    expect(scenario.pull.merged?.sha).toBe(entry?.group?.head)
     const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch(
       { owner: 'catalogs', name: getRepositoryName() },
       'main',
-      mergeScenario.options,
+      scenario.options,
     )
-    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: mergeScenario.tip() } }])
-    expect(mergeScenario.mismatches).toEqual([])
+    expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
+    expect(scenario.mismatches).toEqual([])
   })
 
   test('does not queue a pull request if its head moves right before the request', async () => {
-    const outcome = await mergeScenario.merge(mergeQueueStrategy, {
+    const outcome = await scenario.merge(mergeQueueStrategy, {
       merging: {
-        ...mergeScenario.options.merging,
+        ...scenario.options.merging,
         enqueue: async (permit) => {
-          await mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: evil\n' })
-          return mergeScenario.options.merging.enqueue(permit)
+          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' })
+          return scenario.options.merging.enqueue(permit)
         },
       },
     })
@@ -165,15 +163,15 @@ describe('a merge through the merge queue', () => {
   })
 
   test('is queued if bob has already added the pull request', async () => {
-    await enqueuePull(mergeScenario.pull)
-    expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    await enqueuePull(scenario.pull)
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
   })
 
   test('is rejected for the pull request, and not requeued, after failed checks in the queue', async () => {
-    await mergeScenario.merge(mergeQueueStrategy)
-    await mergeScenario.clock.sleep(31_000)
-    await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_FAILURE')
-    expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
+    await scenario.merge(mergeQueueStrategy)
+    await scenario.clock.sleep(31_000)
+    await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
+    expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
       kind: 'refused',
       rejection: { scope: 'pull' },
     })
@@ -182,27 +180,27 @@ describe('a merge through the merge queue', () => {
   })
 
   describe('that a person removed from the queue', () => {
-    const head = () => mergeScenario.pull.headSha as never
+    const head = () => scenario.pull.headSha as never
     const about = () => ({
       repository: { owner: 'catalogs', name: getRepositoryName() },
-      pull: toPullNumber(mergeScenario.pull.number),
+      pull: toPullNumber(scenario.pull.number),
       head: head(),
     })
     const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
       readMergeQueueRemovalUser(
         { ...about(), head: of, comments: comments as never },
         async () => commands as never,
-        mergeScenario.store,
+        scenario.store,
       )
     const removes = async (by = 'bob') => {
-      await mergeScenario.merge(mergeQueueStrategy)
-      await mergeScenario.clock.sleep(31_000)
-      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'MANUAL', by)
+      await scenario.merge(mergeQueueStrategy)
+      await scenario.clock.sleep(31_000)
+      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', by)
     }
 
     test('is not requeued, and the person who removed it is recorded', async () => {
       await removes()
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({
         kind: 'again',
         why: 'the pull request was removed from the merge queue',
       })
@@ -212,18 +210,18 @@ describe('a merge through the merge queue', () => {
     })
 
     test('is not requeued by the next attempt if a person had added it', async () => {
-      await enqueuePull(mergeScenario.pull)
-      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'MANUAL', 'bob')
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
+      await enqueuePull(scenario.pull)
+      await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', 'bob')
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
       expect(await readMergeGroups()).toEqual([])
       // The removal is recorded. The policy decides whether it blocks the merge, and a permit allows the merge.
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     })
 
     test('waits for a later accepted merge command for the same head', async () => {
       await removes()
-      await mergeScenario.merge(mergeQueueStrategy)
-      const at = (seconds: number) => new Date(mergeScenario.clock.now() + seconds * 1000).toISOString()
+      await scenario.merge(mergeQueueStrategy)
+      const at = (seconds: number) => new Date(scenario.clock.now() + seconds * 1000).toISOString()
       const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
       const later = [{ id: 7, createdAt: at(5) }]
       expect(await held([merge], later)).toBeUndefined()
@@ -235,14 +233,14 @@ describe('a merge through the merge queue', () => {
     })
 
     test('does not include a removal by catalog-bot or by a timeout in the queue', async () => {
-      await mergeScenario.merge(mergeQueueStrategy)
-      await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
-      await mergeScenario.clock.sleep(31_000)
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'refused' })
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
-      await mergeScenario.clock.sleep(31_000)
-      await mergeScenario.github.removeFromQueue(mergeScenario.pull, 'CI_TIMEOUT')
-      expect(await mergeScenario.merge(mergeQueueStrategy)).toMatchObject({
+      await scenario.merge(mergeQueueStrategy)
+      await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+      await scenario.clock.sleep(31_000)
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'refused' })
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+      await scenario.clock.sleep(31_000)
+      await scenario.github.removeFromQueue(scenario.pull, 'CI_TIMEOUT')
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
         kind: 'refused',
         rejection: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
       })
@@ -252,32 +250,32 @@ describe('a merge through the merge queue', () => {
 
   describe('of a group that catalog-bot did not validate', () => {
     const merges = async () => {
-      await mergeScenario.merge(mergeQueueStrategy)
+      await scenario.merge(mergeQueueStrategy)
       const [entry] = await readMergeGroups()
       for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
-      await mergeScenario.github.passTimeInQueues(mergeScenario.full)
-      expect(mergeScenario.pull.merged).not.toBeNull()
+      await scenario.github.passTimeInQueues(scenario.full)
+      expect(scenario.pull.merged).not.toBeNull()
       const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const { auditMerge } = createMergeRecoveryOptions(createJobContext())
-      const options = { ...mergeScenario.options, ...(auditMerge && { auditMerge }) }
+      const options = { ...scenario.options, ...(auditMerge && { auditMerge }) }
       return () => settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', options)
     }
     beforeEach(() => void recordedVerdictBaseShas.splice(0))
 
     test('is recorded as merged if it is valid on its actual parent, even during a freeze', async () => {
-      const { base, head } = (await mergeScenario.evaluate()).permit.merge
+      const { base, head } = (await scenario.evaluate()).permit.merge
       const evaluations: unknown[] = []
       getVerdictInputOverrides = ({ snapshot }) => {
         evaluations.push([snapshot.base, snapshot.head, snapshot.state])
         return { merge: { kind: 'clean', commit: head, tree: head as never } }
       }
       const settle = await merges()
-      mergeScenario.store.listFreezes = async () => [
+      scenario.store.listFreezes = async () => [
         { kind: 'frozen', branch: 'main', since: 0, times: 1 } as never,
       ]
       await settle()
       expect(listMergeIntentOutcomes()).toEqual(['landed'])
-      expect(mergeScenario.mismatches).toEqual([])
+      expect(scenario.mismatches).toEqual([])
       expect(evaluations).toEqual([[base, head, 'open']])
       expect(recordedVerdictBaseShas).toEqual([base])
     })
@@ -293,7 +291,7 @@ describe('a merge through the merge queue', () => {
         await merges()
       )()
       expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
-      expect(mergeScenario.mismatches[0]?.differs).toContain('an owner must approve')
+      expect(scenario.mismatches[0]?.differs).toContain('an owner must approve')
     })
 
     test('stays unclear without an immediate second evaluation while an answer is missing', async () => {
@@ -311,46 +309,46 @@ describe('a merge through the merge queue', () => {
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
       expect(evaluationCount).toBe(1)
-      expect(mergeScenario.mismatches).toEqual([])
+      expect(scenario.mismatches).toEqual([])
     })
 
     test('stays unclear while GitHub does not find the pull request', async () => {
       const settle = await merges()
-      jest.spyOn(mergeScenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
+      jest.spyOn(scenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
       expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
-      expect(mergeScenario.mismatches).toEqual([])
+      expect(scenario.mismatches).toEqual([])
     })
   })
 
   test('of a group without validation is a mismatch if recovery does not evaluate it', async () => {
-    await mergeScenario.merge(mergeQueueStrategy)
+    await scenario.merge(mergeQueueStrategy)
     const [entry] = await readMergeGroups()
     for (const check of requiredCheckNames) await createSuccessfulCheckRun(entry?.group?.head ?? '', check)
-    await mergeScenario.github.passTimeInQueues(mergeScenario.full)
-    expect(mergeScenario.pull.merged).not.toBeNull()
+    await scenario.github.passTimeInQueues(scenario.full)
+    expect(scenario.pull.merged).not.toBeNull()
     const { recoverMergesOnBranch: settleBranch } = await import('../../src/merge/recover-merges.ts')
-    await settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', mergeScenario.options)
+    await settleBranch({ owner: 'catalogs', name: getRepositoryName() }, 'main', scenario.options)
     expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
-    expect(mergeScenario.mismatches).toHaveLength(1)
+    expect(scenario.mismatches).toHaveLength(1)
   })
 
   test('is in the queue at most once after a lost response', async () => {
     const isMutation = ({ template }: { template: string }) => template === '/graphql'
-    const { merging } = mergeScenario.options
+    const { merging } = scenario.options
     await expect(
-      mergeScenario.merge(mergeQueueStrategy, {
+      scenario.merge(mergeQueueStrategy, {
         merging: {
           ...merging,
           enqueue: async (permit) => {
-            mergeScenario.github.fail(isMutation, { applyThenFail: 502 }, 2)
+            scenario.github.fail(isMutation, { applyThenFail: 502 }, 2)
             return merging.enqueue(permit)
           },
         },
       }),
     ).rejects.toMatchObject({ code: 'unavailable' })
-    mergeScenario.github.clearFaults()
-    await mergeScenario.clock.sleep(31_000)
-    const after = await mergeScenario.merge(mergeQueueStrategy)
+    scenario.github.clearFaults()
+    await scenario.clock.sleep(31_000)
+    const after = await scenario.merge(mergeQueueStrategy)
     expect(['queued', 'refused']).toContain(after.kind)
     expect((await readMergeGroups()).length).toBeLessThanOrEqual(1)
   })
@@ -359,9 +357,9 @@ describe('a merge through the merge queue', () => {
 describe('a group of the merge queue', () => {
   test('of several pull requests is merged after each one and the group are evaluated', async () => {
     // Another required check holds the queue, so neither is merged before both are evaluated.
-    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
-    await enqueuePull(mergeScenario.pull)
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
     const second = await openPullWithPassingChecks('beta.yaml', false)
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
@@ -373,38 +371,38 @@ describe('a group of the merge queue', () => {
     await evaluateOpenMergeGroups()
     for (const { group } of await readMergeGroups())
       await createSuccessfulCheckRun(group?.head ?? '', 'slow ci')
-    await mergeScenario.github.passTimeInQueues(mergeScenario.full)
-    expect([mergeScenario.pull.merged, second.merged]).not.toContain(null)
+    await scenario.github.passTimeInQueues(scenario.full)
+    expect([scenario.pull.merged, second.merged]).not.toContain(null)
     // The group with only the first; then the first, the second, and both together.
     expect(evaluatedHeads).toEqual([
-      mergeScenario.pull.headSha,
-      mergeScenario.pull.headSha,
+      scenario.pull.headSha,
+      scenario.pull.headSha,
       second.headSha,
-      expect.not.stringMatching(new RegExp(`^(?:${mergeScenario.pull.headSha}|${second.headSha})$`)),
+      expect.not.stringMatching(new RegExp(`^(?:${scenario.pull.headSha}|${second.headSha})$`)),
     ])
   })
 
   test('with a pull request that may not be merged fails and reports which one and why', async () => {
-    await enqueuePull(mergeScenario.pull)
+    await enqueuePull(scenario.pull)
     getVerdictInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(
-      mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha: head })[0]?.summary,
-    ).toContain('pull request 1: this pull request was put on hold by bob')
-    expect(mergeScenario.pull.merged).toBeNull()
+    expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
+      'pull request 1: this pull request was put on hold by bob',
+    )
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('fails if its pull requests are valid alone and invalid together', async () => {
-    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
-    await enqueuePull(mergeScenario.pull)
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
     const second = await openPullWithPassingChecks('beta.yaml', false)
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const together = (await readMergeGroups())[1]?.group?.head ?? ''
-    const alone = [mergeScenario.pull.headSha, second.headSha]
+    const alone = [scenario.pull.headSha, second.headSha]
     const broken = createPassedCheckOutcome('validation', {
       findings: [
         {
@@ -423,19 +421,19 @@ describe('a group of the merge queue', () => {
   })
 
   test('fails if its tree differs from the merge of its pull requests', async () => {
-    await enqueuePull(mergeScenario.pull)
+    await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    const treeOf = mergeScenario.mirror.treeOf.bind(mergeScenario.mirror)
-    const { base } = (await mergeScenario.evaluate()).permit.merge
+    const treeOf = scenario.mirror.treeOf.bind(scenario.mirror)
+    const { base } = (await scenario.evaluate()).permit.merge
     const other = await treeOf(base)
-    mergeScenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
+    scenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(mergeScenario.pull.merged).toBeNull()
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('with a missing answer waits, is evaluated again, and fails after a timeout', async () => {
-    await enqueuePull(mergeScenario.pull)
+    await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     const open = createPassedCheckOutcome('images', {
       unanswered: [{ question: 'image a', reason: 'no answer', retryAfter: 30 }],
@@ -446,37 +444,37 @@ describe('a group of the merge queue', () => {
     expect(enqueuedJobs).toMatchObject([
       { job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) },
     ])
-    await mergeScenario.clock.sleep(11 * 60_000)
+    await scenario.clock.sleep(11 * 60_000)
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
-    expect(mergeScenario.pull.merged).toBeNull()
+    expect(scenario.pull.merged).toBeNull()
   })
 
   test('waits while GitHub does not find its pull request', async () => {
-    await enqueuePull(mergeScenario.pull)
+    await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    jest.spyOn(mergeScenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
+    jest.spyOn(scenario.options.forge, 'readSnapshot').mockResolvedValueOnce(null)
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => null))
   })
 
   test('is evaluated once, and its checks are not written again', async () => {
-    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
-    await enqueuePull(mergeScenario.pull)
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head).toSorted()).toEqual([
       'neutral',
       ...requiredCheckNames.map(() => 'success'),
     ])
-    const count = mergeScenario.github.requests.filter(({ method }) => method !== 'GET').length
+    const count = scenario.github.requests.filter(({ method }) => method !== 'GET').length
     getVerdictInputOverrides = () => {
       throw new Error('nobody looks again')
     }
     await evaluateOpenMergeGroups()
     expect(listCheckConclusions(head)).toHaveLength(botCheckNames.length)
-    const written = mergeScenario.github.requests
+    const written = scenario.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)
       .filter(({ path }) => path.includes('check-runs'))
@@ -484,7 +482,7 @@ describe('a group of the merge queue', () => {
   })
 
   test('is recorded as valid before its checks are reported to GitHub', async () => {
-    await enqueuePull(mergeScenario.pull)
+    await enqueuePull(scenario.pull)
     const order: string[] = []
     const where = createJobContext()
     await evaluateMergeGroups(
@@ -520,8 +518,8 @@ describe('a group of the merge queue', () => {
 })
 
 test('removing a pull request from the queue succeeds even if it is not queued', async () => {
-  await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
-  await mergeScenario.merge(mergeQueueStrategy)
-  await mergeScenario.options.merging.dequeue(toPullNumber(mergeScenario.pull.number))
+  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
+  await scenario.merge(mergeQueueStrategy)
+  await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
   expect(await readMergeGroups()).toEqual([])
 })

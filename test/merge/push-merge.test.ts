@@ -16,32 +16,32 @@ import {
 } from './merge-fixture.ts'
 import { mergePull } from './merge-harness.ts'
 
-let mergeScenario: MergeScenario
+let scenario: MergeScenario
 const mergeFixture = await MergeFixture.open()
 afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
-  mergeScenario = await mergeFixture.openScenario()
+  scenario = await mergeFixture.openScenario()
 })
 afterEach(async () => {
-  await mergeScenario.close()
+  await scenario.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
-  mergeScenario.github.clearFaults()
-  mergeScenario.github.delayChecks(0)
+  scenario.github.clearFaults()
+  scenario.github.delayChecks(0)
 })
 
 const pushAfterChecksStrategy = { kind: 'push', checksFirst: true, signed: false } as const
 const signedPushStrategy = { kind: 'push', checksFirst: false, signed: true } as const
 const signedPushAfterChecksStrategy = { kind: 'push', checksFirst: true, signed: true } as const
 const requireBotChecks = () => {
-  mergeScenario.setRules([
+  scenario.setRules([
     createStatusChecksRule(
       botCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
 }
 const listPushRequests = () =>
-  mergeScenario.github.requests.filter(
-    ({ method, path }) => method === 'POST' && path.endsWith(`${mergeScenario.full}.git/git-receive-pack`),
+  scenario.github.requests.filter(
+    ({ method, path }) => method === 'POST' && path.endsWith(`${scenario.full}.git/git-receive-pack`),
   )
 const failedInstallCheck = addCheckRunDigest({
   name: 'catalog-bot / install',
@@ -52,36 +52,36 @@ const failedInstallCheck = addCheckRunDigest({
   annotations: [],
 })
 const listGitHubRequestsSince = (count: number) =>
-  mergeScenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
+  scenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
 describe('a push of the validated merge', () => {
   test('merges with a single API request on a branch without rules', async () => {
-    const { permit, evaluated } = await mergeScenario.evaluate()
-    const before = mergeScenario.github.requests.length
+    const { permit, evaluated } = await scenario.evaluate()
+    const before = scenario.github.requests.length
     const plan = async () => ({ plan: { method: directPushStrategy } })
-    const outcome = await mergePull(evaluated, permit, { ...mergeScenario.options, plan })
+    const outcome = await mergePull(evaluated, permit, { ...scenario.options, plan })
     expect(outcome).toEqual({ kind: 'landed', commit: permit.merge.commit })
-    expect(mergeScenario.tip()).toBe(permit.merge.commit)
+    expect(scenario.tip()).toBe(permit.merge.commit)
     const rest = listGitHubRequestsSince(before).filter((request) => !request.includes('.git/'))
     // The recheck before the merge. The push itself verifies the base.
     expect(rest).toEqual(['POST /graphql'])
     expect(
-      mergeScenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
+      scenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
     ).toMatchObject([{ operation: 'StillAs', writes: 0 }])
   })
 
   test('is rejected without its checks if the branch requires them, and the base does not move', async () => {
     requireBotChecks()
-    const before = mergeScenario.tip()
-    expect(await mergeScenario.merge(directPushStrategy)).toMatchObject({
+    const before = scenario.tip()
+    expect(await scenario.merge(directPushStrategy)).toMatchObject({
       kind: 'refused',
       rejection: {
         scope: 'pull',
         reason: expect.stringContaining('2 of 2 required status checks are expected.'),
       },
     })
-    expect(mergeScenario.tip()).toBe(before)
-    expect(mergeScenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
+    expect(scenario.tip()).toBe(before)
+    expect(scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
   })
 })
 
@@ -91,42 +91,39 @@ describe('a push without checks to a branch that requires them on the merge comm
 
   test('is retried with the checks, and leaves no temporary branch', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
-    expect(await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
+    const { permit } = await scenario.evaluate()
+    expect(await scenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
       kind: 'landed',
       commit: permit.merge.commit,
     })
-    expect(mergeScenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
+    expect(scenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
       ['abandoned', directPushStrategy],
       ['landed', pushAfterChecksStrategy],
     ])
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('is not retried if another app must report a required check', async () => {
     requireBotChecks()
     expect(
-      await mergeScenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
+      await scenario.merge(directPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
     ).toMatchObject({ kind: 'refused' })
-    expect(mergeScenario.intents).toHaveLength(1)
+    expect(scenario.intents).toHaveLength(1)
   })
 })
 
 describe('a push with checks first', () => {
   test('adds our checks to the merge commit, merges it, and leaves no temporary branch', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
-    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toEqual({
+    const { permit } = await scenario.evaluate()
+    expect(await scenario.merge(pushAfterChecksStrategy)).toEqual({
       kind: 'landed',
       commit: permit.merge.commit,
     })
-    expect(mergeScenario.tip()).toBe(permit.merge.commit)
-    expect(mergeScenario.otherBranches()).toEqual([])
-    expect(mergeScenario.pull.merged?.sha).toBe(permit.merge.commit)
-    const runs = mergeScenario.github.checkRuns({
-      repo: mergeScenario.pull.repo,
-      headSha: permit.merge.commit,
-    })
+    expect(scenario.tip()).toBe(permit.merge.commit)
+    expect(scenario.otherBranches()).toEqual([])
+    expect(scenario.pull.merged?.sha).toBe(permit.merge.commit)
+    const runs = scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: permit.merge.commit })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual(
       botCheckNames.map((name) => [name, 'success']),
     )
@@ -134,62 +131,62 @@ describe('a push with checks first', () => {
 
   test('waits until GitHub recognizes the checks', async () => {
     requireBotChecks()
-    mergeScenario.github.delayChecks(3000)
-    const began = mergeScenario.clock.now()
-    expect((await mergeScenario.merge(pushAfterChecksStrategy)).kind).toBe('landed')
-    expect(mergeScenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
-    expect(mergeScenario.clock.now() - began).toBeLessThan(8000)
+    scenario.github.delayChecks(3000)
+    const began = scenario.clock.now()
+    expect((await scenario.merge(pushAfterChecksStrategy)).kind).toBe('landed')
+    expect(scenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
+    expect(scenario.clock.now() - began).toBeLessThan(8000)
   })
 
   test('gives up after ten seconds and reports what GitHub expects', async () => {
     requireBotChecks()
-    mergeScenario.github.delayChecks(60_000)
-    const began = mergeScenario.clock.now()
-    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
+    scenario.github.delayChecks(60_000)
+    const began = scenario.clock.now()
+    expect(await scenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       rejection: { reason: expect.stringContaining('required status checks are expected') },
     })
-    expect(mergeScenario.clock.now() - began).toBeLessThanOrEqual(10_000)
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.clock.now() - began).toBeLessThanOrEqual(10_000)
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('does not wait for a check of another app or for an approval', async () => {
-    mergeScenario.setRules([
+    scenario.setRules([
       createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
-    const began = mergeScenario.clock.now()
-    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({ kind: 'refused' })
-    expect(mergeScenario.clock.now() - began).toBe(0)
+    const began = scenario.clock.now()
+    expect(await scenario.merge(pushAfterChecksStrategy)).toMatchObject({ kind: 'refused' })
+    expect(scenario.clock.now() - began).toBe(0)
   })
 
   test('merges nothing if the base moves while the checks are written', async () => {
     requireBotChecks()
     let moved = ''
-    const outcome = await mergeScenario.merge(pushAfterChecksStrategy, {
+    const outcome = await scenario.merge(pushAfterChecksStrategy, {
       forge: {
-        ...mergeScenario.options.forge,
+        ...scenario.options.forge,
         perform: async (action) => {
-          moved ||= await mergeScenario.github.pushToBase(mergeScenario.full, { 'later.txt': 'x\n' })
-          return mergeScenario.options.forge.perform(action)
+          moved ||= await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
+          return scenario.options.forge.perform(action)
         },
       },
     })
     expect(outcome).toMatchObject({ kind: 'again' })
-    expect(mergeScenario.tip()).toBe(moved)
-    expect(mergeScenario.otherBranches()).toEqual([])
-    expect(mergeScenario.intents).toMatchObject([{ outcome: 'abandoned' }])
+    expect(scenario.tip()).toBe(moved)
+    expect(scenario.otherBranches()).toEqual([])
+    expect(scenario.intents).toMatchObject([{ outcome: 'abandoned' }])
   })
 
   test('merges the evaluated head if the head moves after the recheck', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
-    const outcome = await mergeScenario.merge(pushAfterChecksStrategy, {
+    const { permit } = await scenario.evaluate()
+    const outcome = await scenario.merge(pushAfterChecksStrategy, {
       repository: {
-        ...mergeScenario.mirror,
+        ...scenario.mirror,
         pushMerge: async (...args) => {
-          await mergeScenario.github.pushToPull(mergeScenario.pull, { 'alpha.yaml': 'name: other\n' })
-          return mergeScenario.mirror.pushMerge(...args)
+          await scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: other\n' })
+          return scenario.mirror.pushMerge(...args)
         },
       },
     })
@@ -198,37 +195,35 @@ describe('a push with checks first', () => {
 
   test('is rejected for the branch if rules for all branches reject the temporary branch', async () => {
     requireBotChecks()
-    mergeScenario.github.addRules(mergeScenario.full, [{ type: 'creation' }], {
+    scenario.github.addRules(scenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
+    expect(await scenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       rejection: { scope: 'branch' },
     })
-    expect(mergeScenario.intents).toEqual([])
+    expect(scenario.intents).toEqual([])
   })
 
   test('never adds a failed check to the merge commit', async () => {
     const [first, ...others] = passingCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
-    await expect(mergeScenario.merge(pushAfterChecksStrategy, { checks: [red, ...others] })).rejects.toThrow(
+    await expect(scenario.merge(pushAfterChecksStrategy, { checks: [red, ...others] })).rejects.toThrow(
       'not all required checks passed',
     )
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
     // One push creates the temporary branch and one deletes it.
     expect(listPushRequests()).toHaveLength(2)
   })
 
   test('merges despite a failed optional check, and omits it from the merge commit', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
+    const { permit } = await scenario.evaluate()
     expect(
-      await mergeScenario.merge(pushAfterChecksStrategy, {
-        checks: [...passingCheckRuns, failedInstallCheck],
-      }),
+      await scenario.merge(pushAfterChecksStrategy, { checks: [...passingCheckRuns, failedInstallCheck] }),
     ).toMatchObject({ kind: 'landed' })
-    const shown = await mergeScenario.options.forge.readOwnChecks(permit.merge.commit)
+    const shown = await scenario.options.forge.readOwnChecks(permit.merge.commit)
     expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
 
@@ -236,7 +231,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
-      await mergeScenario.merge(pushAfterChecksStrategy, {
+      await scenario.merge(pushAfterChecksStrategy, {
         checks: [...passingCheckRuns, failedInstallCheck],
         rules,
       }),
@@ -244,31 +239,27 @@ describe('a push with checks first', () => {
       kind: 'refused',
       rejection: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
     })
-    expect(mergeScenario.intents).toEqual([])
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.intents).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a temporary branch', () => {
-  const name = () => ({ owner: 'catalogs', name: mergeScenario.full.split('/')[1] ?? '' })
-  const sweep = () => removeLeftoverStagingBranches(name(), { ...mergeScenario.options, leaseSeconds: 60 })
-  const branchOf = (ref: string) => mergeScenario.otherBranches().includes(`refs/heads/${ref}`)
+  const name = () => ({ owner: 'catalogs', name: scenario.full.split('/')[1] ?? '' })
+  const sweep = () => removeLeftoverStagingBranches(name(), { ...scenario.options, leaseSeconds: 60 })
+  const branchOf = (ref: string) => scenario.otherBranches().includes(`refs/heads/${ref}`)
 
   test('that another person created is neither overwritten nor removed, even with our prefix', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
+    const { permit } = await scenario.evaluate()
     const names = [
       formatTemporaryBranchName(permit.merge),
       'catalog-bot/tmp-9-main-0123456789ab',
       'catalog-bot/tmp-9',
     ]
     for (const branch of names)
-      await mergeScenario.github.pushToBase(
-        mergeScenario.full,
-        { 'theirs.txt': branch },
-        { by: 'bob', branch },
-      )
-    expect(await mergeScenario.merge(pushAfterChecksStrategy)).toMatchObject({
+      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': branch }, { by: 'bob', branch })
+    expect(await scenario.merge(pushAfterChecksStrategy)).toMatchObject({
       kind: 'refused',
       rejection: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
@@ -277,28 +268,28 @@ describe('a temporary branch', () => {
   })
 
   test('is not removed by the sweep if another person has moved it', async () => {
-    const { permit } = await mergeScenario.evaluate()
+    const { permit } = await scenario.evaluate()
     const branch = formatTemporaryBranchName(permit.merge)
     const { base, commit } = permit.merge
-    await recordStagedCommit(permit.merge, commit, mergeScenario.options.store)
-    expect(await mergeScenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
-    expect(await mergeScenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
-    await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+    await recordStagedCommit(permit.merge, commit, scenario.options.store)
+    expect(await scenario.mirror.createStagingBranch(permit)).toEqual({ kind: 'staged' })
+    expect(await scenario.mirror.deleteStagingBranch(branch, base)).toBe(false)
+    await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
     await sweep()
     expect(branchOf(branch)).toBe(true)
   })
 
   test('that moves right before the removal is kept', async () => {
-    const { permit } = await mergeScenario.evaluate()
+    const { permit } = await scenario.evaluate()
     const branch = formatTemporaryBranchName(permit.merge)
-    await recordStagedCommit(permit.merge, permit.merge.commit, mergeScenario.options.store)
-    await mergeScenario.mirror.createStagingBranch(permit)
-    const deleteStagingBranch: typeof mergeScenario.mirror.deleteStagingBranch = async (...args) => {
-      await mergeScenario.github.pushToBase(mergeScenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
-      return mergeScenario.mirror.deleteStagingBranch(...args)
+    await recordStagedCommit(permit.merge, permit.merge.commit, scenario.options.store)
+    await scenario.mirror.createStagingBranch(permit)
+    const deleteStagingBranch: typeof scenario.mirror.deleteStagingBranch = async (...args) => {
+      await scenario.github.pushToBase(scenario.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+      return scenario.mirror.deleteStagingBranch(...args)
     }
     await removeLeftoverStagingBranches(name(), {
-      ...mergeScenario.options,
+      ...scenario.options,
       repository: { deleteStagingBranch },
       leaseSeconds: 60,
     })
@@ -307,56 +298,55 @@ describe('a temporary branch', () => {
 
   test('left over from an earlier attempt is replaced', async () => {
     requireBotChecks()
-    const { permit } = await mergeScenario.evaluate()
+    const { permit } = await scenario.evaluate()
     const { merge } = permit
-    await recordStagedCommit(merge, merge.base, mergeScenario.options.store)
-    await mergeScenario.mirror.createStagingBranch(permit)
-    await recordStagedCommit(merge, merge.commit, mergeScenario.options.store)
-    expect((await mergeScenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
-    expect(mergeScenario.otherBranches()).toEqual([])
+    await recordStagedCommit(merge, merge.base, scenario.options.store)
+    await scenario.mirror.createStagingBranch(permit)
+    await recordStagedCommit(merge, merge.commit, scenario.options.store)
+    expect((await scenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
+    expect(scenario.otherBranches()).toEqual([])
   })
 })
 
 describe('a signed push', () => {
   test('merges a commit by GitHub with the same parents and tree, which the intent names first', async () => {
-    mergeScenario.setRules([{ type: 'required_signatures' }])
-    const { permit } = await mergeScenario.evaluate()
+    scenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await scenario.evaluate()
     const starts: (string | undefined)[] = []
-    const outcome = await mergeScenario.merge(signedPushStrategy, {
+    const outcome = await scenario.merge(signedPushStrategy, {
       repository: {
-        ...mergeScenario.mirror,
+        ...scenario.mirror,
         pushMerge: (...args) => {
-          starts.push(mergeScenario.intents.at(-1)?.commit)
-          return mergeScenario.mirror.pushMerge(...args)
+          starts.push(scenario.intents.at(-1)?.commit)
+          return scenario.mirror.pushMerge(...args)
         },
       },
     })
     const { commit, base, head, tree } = permit.merge
-    expect(outcome).toEqual({ kind: 'landed', commit: mergeScenario.tip() })
-    expect(starts).toEqual([mergeScenario.tip()])
-    expect(mergeScenario.tip()).not.toBe(commit)
-    expect(await mergeScenario.parentsOf(mergeScenario.tip())).toEqual([base, head])
-    expect(await mergeScenario.treeOf(mergeScenario.tip())).toBe(tree)
-    expect((await mergeScenario.mirror.messageOf(mergeScenario.tip())).trim()).toBe(
+    expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
+    expect(starts).toEqual([scenario.tip()])
+    expect(scenario.tip()).not.toBe(commit)
+    expect(await scenario.parentsOf(scenario.tip())).toEqual([base, head])
+    expect(await scenario.treeOf(scenario.tip())).toBe(tree)
+    expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
       'Merge pull request 1: Alpha\n\nHead',
     )
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('adds the checks to the commit by GitHub, not to the unsigned one', async () => {
     requireBotChecks()
-    mergeScenario.setRules([{ type: 'required_signatures' }])
-    const { permit } = await mergeScenario.evaluate()
-    expect((await mergeScenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
-    const runsOn = (headSha: string) =>
-      mergeScenario.github.checkRuns({ repo: mergeScenario.pull.repo, headSha })
-    expect(runsOn(mergeScenario.tip())).toHaveLength(2)
+    scenario.setRules([{ type: 'required_signatures' }])
+    const { permit } = await scenario.evaluate()
+    expect((await scenario.merge(signedPushAfterChecksStrategy)).kind).toBe('landed')
+    const runsOn = (headSha: string) => scenario.github.checkRuns({ repo: scenario.pull.repo, headSha })
+    expect(runsOn(scenario.tip())).toHaveLength(2)
     expect(runsOn(permit.merge.commit)).toEqual([])
   })
 
   test('is not attempted for a commit that GitHub does not verify', async () => {
-    const { merging } = mergeScenario.options
-    const outcome = await mergeScenario.merge(signedPushStrategy, {
+    const { merging } = scenario.options
+    const outcome = await scenario.merge(signedPushStrategy, {
       merging: {
         ...merging,
         createSignedCommit: async (...args) => ({
@@ -366,41 +356,41 @@ describe('a signed push', () => {
       },
     })
     expect(outcome).toMatchObject({ kind: 'refused', rejection: { scope: 'branch' } })
-    expect(mergeScenario.intents).toEqual([])
-    expect(mergeScenario.otherBranches()).toEqual([])
+    expect(scenario.intents).toEqual([])
+    expect(scenario.otherBranches()).toEqual([])
   })
 
   test('does not push a signed commit that is not the validated merge', async () => {
-    const { permit } = await mergeScenario.evaluate()
-    const before = mergeScenario.tip()
-    const { merging } = mergeScenario.options
-    const outcome = mergeScenario.merge(signedPushStrategy, {
+    const { permit } = await scenario.evaluate()
+    const before = scenario.tip()
+    const { merging } = scenario.options
+    const outcome = scenario.merge(signedPushStrategy, {
       merging: { ...merging, createSignedCommit: async () => ({ commit: permit.merge.head }) },
     })
     await expect(outcome).rejects.toMatchObject({ code: 'refused' })
-    expect(mergeScenario.tip()).toBe(before)
+    expect(scenario.tip()).toBe(before)
   })
 })
 
 describe('if approvals count only for the merge that GitHub would create', () => {
   const approved = () => {
-    mergeScenario.setRules([
+    scenario.setRules([
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ])
-    mergeScenario.github.review(mergeScenario.pull, 'bob', 'approve')
+    scenario.github.review(scenario.pull, 'bob', 'approve')
   }
 
   test('an identical merge is pushed', async () => {
     approved()
-    expect((await mergeScenario.merge(directPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
+    expect((await scenario.merge(directPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
   async function mergeWithTestMerge(isOnCurrentBase: boolean) {
-    const { base, head } = (await mergeScenario.evaluate()).permit.merge
-    return mergeScenario.merge(directPushStrategy, {
+    const { base, head } = (await scenario.evaluate()).permit.merge
+    return scenario.merge(directPushStrategy, {
       needsGitHubsTree: true,
       repository: {
-        ...mergeScenario.mirror,
+        ...scenario.mirror,
         fetchTestMerge: async () => head,
         parentsOf: async () => (isOnCurrentBase ? [base, head] : [head, base]),
       },
@@ -412,7 +402,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
       kind: 'refused',
       rejection: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
-    expect(mergeScenario.intents).toEqual([])
+    expect(scenario.intents).toEqual([])
     expect(listPushRequests()).toEqual([])
   })
 

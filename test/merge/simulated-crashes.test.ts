@@ -83,6 +83,6 @@ describe.each(testedMergeStrategies.map((method) => [formatMergeStrategy(method)
         await mergeScenario.close()
       }
       expect(seen.size).toBeGreaterThan(3)
-    }, 120_000)
+    })
   },
 )

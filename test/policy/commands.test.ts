@@ -1,17 +1,8 @@
 // Commands as an attack surface: who may give them, which commit they apply to, and that each works once.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import { commandNames } from '../../src/pull-request/command.ts'
-import type { CheckInput } from '../../src/checks/check.ts'
-import { createLookupResults, toLookupKey } from '../../src/checks/lookups.ts'
-import type { LookupResultByKind, LookupRequest } from '../../src/checks/lookups.ts'
-import { defaultConfig } from '../../src/config/config.ts'
-import {
-  collectCommandLookups,
-  decideCommands,
-  type CommandEvaluationInput,
-} from '../../src/policy/commands.ts'
+import type { LookupRequest } from '../../src/checks/lookups.ts'
+import type { CommandEvaluationInput } from '../../src/policy/commands.ts'
 import {
   findApprovalsFromCommands,
   findActivePullHold,
@@ -19,88 +10,17 @@ import {
   type CommandRecord,
 } from '../../src/policy/command-records.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
-import { createTestPullSnapshot, createHexSha } from './verdict-inputs.ts'
+import {
+  answerLookup,
+  createComment,
+  createInput,
+  decideAll,
+  formatTimestampAtMinute,
+  headShaA,
+  headShaB,
+  type LookupResult,
+} from './command-scenario.ts'
 
-const githubAccountByName: Readonly<Record<string, GitHubAccount>> = {
-  alice: { id: toUserId(1001), login: 'alice', kind: 'user' },
-  olga: { id: toUserId(1002), login: 'Olga', kind: 'user' },
-  maria: { id: toUserId(1003), login: 'maria', kind: 'user' },
-  mallory: { id: toUserId(1004), login: 'mallory', kind: 'user' },
-  robot: { id: toUserId(1005), login: 'robot[bot]', kind: 'bot' },
-}
-const getGitHubAccount = (name: string): GitHubAccount =>
-  githubAccountByName[name] ?? { id: toUserId(1), login: name, kind: 'user' }
-const headShaA = toCommitSha(createHexSha('a'))
-const headShaB = toCommitSha(createHexSha('b'))
-const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
-
-let lastCommentId = 100
-const createComment = (name: string, body: string, more: Partial<PullComment> = {}): PullComment => ({
-  id: (lastCommentId += 1),
-  author: getGitHubAccount(name),
-  body,
-  createdAt: formatTimestampAtMinute(10),
-  updatedAt: formatTimestampAtMinute(10),
-  ...more,
-})
-
-function createInput(
-  comments: readonly PullComment[],
-  more: Partial<CommandEvaluationInput> = {},
-  snapshot: Partial<PullSnapshot> = {},
-  check: Partial<CheckInput> = {},
-): CommandEvaluationInput {
-  const base = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] }
-  return {
-    check: {
-      snapshot: createTestPullSnapshot({
-        author: getGitHubAccount('alice'),
-        head: headShaA,
-        comments,
-        ...snapshot,
-      }),
-      config: defaultConfig,
-      layout: { catalogs: [{ root: 'catalog' }] },
-      change: computeCatalogChange(base, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', 'fast')] }),
-      basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
-      ownerFiles: {
-        base: new Map([
-          ['operators/foo/ci.yaml', 'reviewers: [olga]'],
-          ['config.yaml', 'maintainers: [maria]'],
-        ]),
-        result: new Map(),
-      },
-      approvals: [],
-      epoch: 0,
-      ...check,
-    },
-    shown: [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' }],
-    change: 'c',
-    records: [],
-    ...more,
-  }
-}
-
-type LookupResult = LookupResultByKind[keyof LookupResultByKind]
-function answerLookup(question: LookupRequest): LookupResult {
-  if (question.kind === 'user') {
-    const person = githubAccountByName[question.login]
-    return person ? { kind: 'person', person } : { kind: 'nobody' }
-  }
-  if (question.kind === 'comment') return { kind: 'unedited' }
-  return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
-}
-
-function decideAll(
-  given: CommandEvaluationInput,
-  answer: (question: LookupRequest) => LookupResult = answerLookup,
-) {
-  const known = new Map<string, LookupResult>()
-  for (let round = 0; round < 6; round += 1)
-    for (const question of collectCommandLookups(given, createLookupResults(known)))
-      known.set(toLookupKey(question), answer(question))
-  return decideCommands(given, createLookupResults(known))
-}
 const listCommandRecords = (given: CommandEvaluationInput): CommandRecord[] =>
   decideAll(given).decisions.map(({ record }) => record)
 const listCommandOutcomes = (given: CommandEvaluationInput) =>

@@ -1,22 +1,9 @@
 // Which rules a maintainer may override, for which change, and how others could try to.
 import { describe, expect, test } from '@jest/globals'
-import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
-import type { PullComment, GitHubAccount } from '../../src/pull-request/snapshot.ts'
+import type { PullComment } from '../../src/pull-request/snapshot.ts'
 import { allRules, overridableRuleIds } from '../../src/checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
-import {
-  createLookupResults,
-  toLookupKey,
-  type LookupResultByKind,
-  type LookupRequest,
-} from '../../src/checks/lookups.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
-import { defaultConfig } from '../../src/config/config.ts'
-import {
-  decideCommands,
-  collectCommandLookups,
-  type CommandEvaluationInput,
-} from '../../src/policy/commands.ts'
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
 import {
   excludeOverriddenFindings,
@@ -28,77 +15,34 @@ import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { renderPullReport } from '../../src/report/report.ts'
 import { computeCatalogChange, buildPackageBlob } from '../pull-request/build-catalog.ts'
 import {
+  createComment,
+  createInput,
+  decideAll,
+  formatTimestampAtMinute,
+  getGitHubAccount,
+  headShaA,
+  headShaB,
+} from './command-scenario.ts'
+import {
   createVerdictInput,
   createTestPullSnapshot,
   createOutcomesForAllChecks,
   createHexSha,
 } from './verdict-inputs.ts'
 
-const maintainerAccount: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
-const packageOwnerAccount: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
-const headCommitSha = toCommitSha(createHexSha('a'))
-const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
-
-let lastCommentId = 100
-const createComment = (body: string, author = maintainerAccount): PullComment => ({
-  id: (lastCommentId += 1),
-  author,
-  body,
-  createdAt: formatTimestampAtMinute(10),
-  updatedAt: formatTimestampAtMinute(10),
-})
-
 const baseCatalogFiles = { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] }
 const createDefaultChannelChange = (channel: string) =>
   computeCatalogChange(baseCatalogFiles, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo', channel)] })
 
-function createInput(comments: readonly PullComment[], more: Partial<CheckInput> = {}): CheckInput {
-  return {
-    snapshot: createTestPullSnapshot({ author: packageOwnerAccount, head: headCommitSha, comments }),
-    config: defaultConfig,
-    layout: { catalogs: [{ root: 'catalog' }] },
-    change: createDefaultChannelChange('fast'),
-    basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
-    ownerFiles: {
-      base: new Map([
-        ['operators/foo/ci.yaml', 'reviewers: [olga]'],
-        ['config.yaml', 'maintainers: [maria]'],
-      ]),
-      result: new Map(),
-    },
-    approvals: [],
-    epoch: 0,
-    ...more,
-  }
-}
-
-function resolveCheckLookup(question: LookupRequest): LookupResultByKind[keyof LookupResultByKind] {
-  if (question.kind === 'user')
-    return {
-      kind: 'person',
-      person: question.login === 'maria' ? maintainerAccount : packageOwnerAccount,
-    } as never
-  if (question.kind === 'comment') return { kind: 'unedited' }
-  return question.kind === 'role' ? { kind: 'role', role: 'read' } : ({ kind: 'no' } as never)
-}
-
-function decideOverrides(check: CheckInput) {
-  const given: CommandEvaluationInput = {
-    check,
-    shown: [{ head: headCommitSha, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' }],
-    change: 'c',
-    records: [],
-  }
-  const known = new Map<string, LookupResultByKind[keyof LookupResultByKind]>()
-  for (let round = 0; round < 4; round += 1)
-    for (const question of collectCommandLookups(given, createLookupResults(known)))
-      known.set(toLookupKey(question), resolveCheckLookup(question))
-  return decideCommands(given, createLookupResults(known)).decisions
-}
+/** Olga is the author of the pull request. */
+const createCheckInput = (comments: readonly PullComment[], more: Partial<CheckInput> = {}) =>
+  createInput(comments, {}, { author: getGitHubAccount('olga') }, more).check
+const decideOverrides = (check: CheckInput) => decideAll({ ...createInput([]), check }).decisions
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
-const overrideComment = createComment(overrideCommand)
-const listOverrideRecords = () => decideOverrides(createInput([overrideComment])).map(({ record }) => record)
+const overrideComment = createComment('maria', overrideCommand)
+const listOverrideRecords = () =>
+  decideOverrides(createCheckInput([overrideComment])).map(({ record }) => record)
 const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
   check: 'validation',
   findings: rules.map((rule) => ({ rule, severity: 'error', what: 'x', why: 'y', fix: 'z' })),
@@ -109,7 +53,7 @@ const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
 
 describe('a maintainer overrides a named rule', () => {
   test('for one change, with a reason', () => {
-    const found = findActiveRuleOverrides(listOverrideRecords(), createInput([overrideComment]))
+    const found = findActiveRuleOverrides(listOverrideRecords(), createCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
     const { outcomes, used } = applyRuleOverrides(
       [createValidationOutcome('bundle-edited', 'channel-removed')],
@@ -125,12 +69,12 @@ describe('a maintainer overrides a named rule', () => {
   })
   test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
-      findActiveRuleOverrides(listOverrideRecords(), { ...createInput([overrideComment]), ...more })
+      findActiveRuleOverrides(listOverrideRecords(), { ...createCheckInput([overrideComment]), ...more })
     expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createTestPullSnapshot({
-      author: packageOwnerAccount,
-      head: toCommitSha(createHexSha('b')),
+      author: getGitHubAccount('olga'),
+      head: headShaB,
       comments: [overrideComment],
     })
     expect(withdrawn({ snapshot: moved })).toEqual([])
@@ -143,12 +87,12 @@ describe('a maintainer overrides a named rule', () => {
       [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
       [{ ...overrideComment, body: '/approve' }],
     ])
-      expect(findActiveRuleOverrides(listOverrideRecords(), createInput(comments))).toEqual([])
+      expect(findActiveRuleOverrides(listOverrideRecords(), createCheckInput(comments))).toEqual([])
   })
   test('but the author and owner of the package cannot', () => {
-    expect(decideOverrides(createInput([createComment(overrideCommand, packageOwnerAccount)]))).toMatchObject(
-      [{ record: { outcome: 'denied' }, reaction: '-1' }],
-    )
+    expect(decideOverrides(createCheckInput([createComment('olga', overrideCommand)]))).toMatchObject([
+      { record: { outcome: 'denied' }, reaction: '-1' },
+    ])
   })
   test.each([
     ['/override', 'use the form /override RULE because REASON'],
@@ -163,17 +107,20 @@ describe('a maintainer overrides a named rule', () => {
     ['/override image-missing because x', 'this rule cannot be overridden'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
   ])('the answer to %s explains the error', (body, why) => {
-    const [decision] = decideOverrides(createInput([createComment(body)]))
+    const [decision] = decideOverrides(createCheckInput([createComment('maria', body)]))
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
     expect(
-      findActiveRuleOverrides(decision ? [decision.record] : [], createInput([createComment(body)])),
+      findActiveRuleOverrides(
+        decision ? [decision.record] : [],
+        createCheckInput([createComment('maria', body)]),
+      ),
     ).toEqual([])
   })
   test('only for the findings of the same pull request in a batch', () => {
     const [alone] = applyRuleOverrides(
       [createValidationOutcome('bundle-edited')],
-      findActiveRuleOverrides(listOverrideRecords(), createInput([overrideComment])),
+      findActiveRuleOverrides(listOverrideRecords(), createCheckInput([overrideComment])),
     ).outcomes
     const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
@@ -186,7 +133,7 @@ describe('a maintainer overrides a named rule', () => {
     const [record] = listOverrideRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
     const otherComment = { ...overrideComment, body: '/override not-owner because x' }
-    expect(findActiveRuleOverrides(forged ? [forged] : [], createInput([otherComment]))).toEqual([])
+    expect(findActiveRuleOverrides(forged ? [forged] : [], createCheckInput([otherComment]))).toEqual([])
   })
 })
 
@@ -248,7 +195,7 @@ describe('an override is shown', () => {
   })
   test('in the list of commands, as outdated if the change is different', () => {
     const lines = (holds: boolean) =>
-      describeCommands(listOverrideRecords(), headCommitSha, 0, () => holds).join('\n')
+      describeCommands(listOverrideRecords(), headShaA, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
     expect(lines(true)).not.toContain('outdated')
     expect(lines(false)).toContain('outdated because the effect of this commit has changed')

@@ -2,6 +2,8 @@
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
+import type { Finding } from '../../packages/findings/src/finding.ts'
+import type { ValidatedMerge } from '../../src/policy/merge-permit.ts'
 import { checkIds, checkDefinitions } from '../../packages/findings/src/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { VerdictInput } from '../../src/policy/decide.ts'
@@ -68,3 +70,19 @@ export function createMergeFreeze(differences: Partial<MergeFreeze> = {}): Merge
     ...differences,
   }
 }
+
+/** A merge of the pull request in `createTestPullSnapshot`. */
+export function createValidatedMerge(differences: Partial<ValidatedMerge> = {}): ValidatedMerge {
+  const { repository, pull, baseRef, base, head } = createTestPullSnapshot()
+  const [commit, tree] = [toCommitSha(createHexSha('c')), toTreeSha(createHexSha('d'))]
+  return { repository, pull, baseRef, base, head, commit, tree, config: 'default', ...differences }
+}
+
+export const createTestFinding = (differences: Partial<Finding> = {}): Finding => ({
+  rule: 'r',
+  severity: 'error',
+  what: '',
+  why: '',
+  fix: '',
+  ...differences,
+})

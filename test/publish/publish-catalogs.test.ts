@@ -13,7 +13,6 @@ import {
   type PublishScenario,
 } from './publish-scenario.ts'
 
-const testTimeoutMs = 180_000
 const catalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
 const secondsPerHour = 3600
 
@@ -25,7 +24,7 @@ afterEach(async () => {
   githubFixture.github.clearFaults()
   for (const each of scenariosToClose.splice(0)) await each.close()
 })
-afterAll(() => jobFixture.close(), testTimeoutMs)
+afterAll(() => jobFixture.close())
 
 const createPublishScenarioWithCleanup = async (
   given?: Readonly<Record<string, string>>,
@@ -70,7 +69,7 @@ describe('a merged catalog', () => {
       },
     ])
     expect(scene.issues()).toEqual([])
-  }, 180_000)
+  })
 
   test('causes no writes or registry calls while it does not change, even after other commits', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -83,7 +82,7 @@ describe('a merged catalog', () => {
     })
     await scene.run()
     expect({ writes: countGitHubWriteRequests(scene), calls: scene.registry.calls.length }).toEqual(before)
-  }, 180_000)
+  })
 
   test('is published again when it changes, with a summary in catalog terms', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -104,7 +103,7 @@ describe('a merged catalog', () => {
     expect(
       scene.registry.findDigest(`${catalogImageName}:v4.18-${getMainBranchTipSha(scene).slice(0, 12)}`),
     ).toBe(second)
-  }, 180_000)
+  })
 
   test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -119,7 +118,7 @@ describe('a merged catalog', () => {
     const before = countGitHubWriteRequests(scene)
     await scene.run()
     expect(countGitHubWriteRequests(scene)).toBe(before)
-  }, 180_000)
+  })
 
   test('of an unlisted branch is not published, regardless of the configuration on it', async () => {
     const scene = await createPublishScenarioWithCleanup({ '.github/catalog-bot.yml': '' })
@@ -140,7 +139,7 @@ describe('a merged catalog', () => {
     await scene.run()
     expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: released')
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
-  }, 180_000)
+  })
 })
 
 describe('two commits in quick succession', () => {
@@ -161,7 +160,7 @@ describe('two commits in quick succession', () => {
     expect(scene.check(two?.commit ?? '')).toMatchObject({ conclusion: 'success' })
     for (const commit of [one, two])
       expect(findReportComment(commit?.pull as never)).toMatch(/Merged and published/)
-  }, 180_000)
+  })
 
   test('the check of an older one that never started refers to the newest, too', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -171,7 +170,7 @@ describe('two commits in quick succession', () => {
     await scene.run()
     expect(scene.check(one.commit)?.summary).toContain(two.commit.slice(0, 12))
     expect(findReportComment(one.pull)).toMatch(/Merged and published/)
-  }, 180_000)
+  })
 })
 
 describe('a registry that is down', () => {
@@ -214,7 +213,7 @@ describe('a registry that is down', () => {
     expect(issue).toMatchObject({ state: 'closed' })
     expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
-  }, 180_000)
+  })
 
   test('does not delay a newer commit until the end of the retry pause', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -226,7 +225,7 @@ describe('a registry that is down', () => {
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
     await scene.run()
     expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: fast')
-  }, 180_000)
+  })
 })
 
 test('wrong credentials are reported immediately', async () => {
@@ -237,7 +236,7 @@ test('wrong credentials are reported immediately', async () => {
   await scene.run()
   expect(scene.issues()).toMatchObject([{ title: 'Merged but not published: 1 catalog image' }])
   expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({ conclusion: 'failure' })
-}, 180_000)
+})
 
 test('a target that the operator does not allow is reported, and the registry is not called', async () => {
   const scene = await createPublishScenarioWithCleanup({
@@ -247,7 +246,7 @@ test('a target that the operator does not allow is reported, and the registry is
   expect(scene.registry.calls).toEqual([])
   expect(scene.issues()[0]?.body).toMatch(/the bot administrator does not allow .* to push to/)
   expect(scene.check(getMainBranchTipSha(scene))).toMatchObject({ conclusion: 'failure' })
-}, 180_000)
+})
 
 describe('a tag that was moved outside catalog-bot', () => {
   test('is left alone and reported until the catalog changes, then set again with a note', async () => {
@@ -265,7 +264,7 @@ describe('a tag that was moved outside catalog-bot', () => {
     expect(scene.registry.findDigest(`${catalogImageName}:latest`)).not.toBe(theirs)
     expect(scene.check(commit)?.summary).toMatch(/The tag `latest` had been moved to/)
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
-  }, 180_000)
+  })
 
   test('is set again on the next run if it moved during the push', async () => {
     const scene = await createPublishScenarioWithCleanup()
@@ -280,7 +279,7 @@ describe('a tag that was moved outside catalog-bot', () => {
     scene.advanceTime(10)
     await scene.run()
     expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: fast')
-  }, 180_000)
+  })
 })
 
 test('if GitHub rejects deployments, the image is published and the check reports why', async () => {
@@ -297,7 +296,7 @@ test('if GitHub rejects deployments, the image is published and the check report
   const before = countGitHubWriteRequests(scene)
   await scene.run()
   expect(countGitHubWriteRequests(scene)).toBe(before)
-}, 180_000)
+})
 
 test('resumes after a kill at any point, and reports everything once', async () => {
   const scene = await createPublishScenarioWithCleanup()
@@ -353,7 +352,7 @@ test('resumes after a kill at any point, and reports everything once', async () 
   }
   expect(calls).toBeGreaterThan(4)
   expect(scene.issues()).toEqual([])
-}, 180_000)
+})
 
 describe('/rollback', () => {
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
@@ -392,7 +391,7 @@ describe('/rollback', () => {
     await scene.run()
     const third = scene.registry.findDigest(`${catalogImageName}:latest`)
     expect([first, second]).not.toContain(third)
-  }, 180_000)
+  })
 })
 
 test('publishes the same catalog on a new base image at the next rebase check', async () => {
@@ -411,7 +410,7 @@ test('publishes the same catalog on a new base image at the next rebase check', 
   expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: alpha')
   expect(scene.registry.calls.filter((step) => step === 'build')).toHaveLength(1)
   expect(scene.check(getMainBranchTipSha(scene))?.summary).toMatch(/published on the new base image/)
-}, 180_000)
+})
 
 test('keeps the configured number of former images, and any image that another tag uses', async () => {
   const scene = await createPublishScenarioWithCleanup({
@@ -427,4 +426,4 @@ test('keeps the configured number of former images, and any image that another t
   }
   const remainingImages = [...scene.registry.getRepository(catalogImageName).images.keys()]
   expect(remainingImages.sort()).toEqual([digests[0], digests[2], digests[3]].sort())
-}, 180_000)
+})

@@ -148,11 +148,11 @@ describe('the preview of a pull request', () => {
       '.github/catalog-bot.yml': createPublishConfig('    preview: {expires: 1d}\n'),
     })
     await scene.run()
-  }, 180_000)
+  })
   afterAll(async () => {
     await scene.close()
     await jobFixture.close()
-  }, 180_000)
+  })
 
   /** Opens a pull request, treats its head as the validated result, and requests a preview of it. */
   async function wished(text: string) {
@@ -189,7 +189,7 @@ describe('the preview of a pull request', () => {
     expect(scene.registry.findDigest(tag)).toBeUndefined()
     await scene.preview(pull.number)
     expect(scene.registry.findDigest(tag)).toBeUndefined()
-  }, 180_000)
+  })
 
   test('is used by an OLM v1 test of its tree, with the published image of its base tree', async () => {
     const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'tried'))
@@ -237,7 +237,7 @@ describe('the preview of a pull request', () => {
     expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
     await scene.preview(pull.number)
     expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
-  }, 180_000)
+  })
 
   async function mainTip() {
     const { repository } = scene.ctx
@@ -259,11 +259,11 @@ describe('the preview of a pull request', () => {
       images: [],
     })
     expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBeDefined()
-  }, 180_000)
+  })
 
   test('is not built if the catalog is the same as on the branch', async () => {
     const count = scene.registry.calls.length
     await wished(createPackageYaml('alpha'))
     expect(scene.registry.calls).toHaveLength(count)
-  }, 180_000)
+  })
 })

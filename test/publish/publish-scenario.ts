@@ -9,7 +9,7 @@ import { handlePublishRequest } from '../../src/publish/process/publish-handler.
 import type { PublishContext } from '../../src/publish/process/publish-context.ts'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import { parsePushTargets } from '../../src/publish/process/push-targets.ts'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockCheckRun, MockDeployment, MockIssue, MockPull } from '../../sandbox/github/github-data.ts'
@@ -17,6 +17,7 @@ import { FakeCatalogPublisher } from '../adapters/image/fake-publisher.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
 import { realTimeClock as realClock } from '../adapters/store/sample-records.ts'
 import { createTestAppServices, openRepositoryContext } from '../jobs/job-context.ts'
+import { createValidatedMerge } from '../policy/verdict-inputs.ts'
 
 export const catalogImageName = 'quay.io/coast/catalog'
 export const baseImageReference = 'quay.io/opm/opm:latest'
@@ -139,39 +140,27 @@ export async function createPublishScenario(
       const before = repo.knownRefs.get('refs/heads/main') ?? ''
       const commit = await push(changes)
       await meanwhile?.()
-      const pendingMerge = {
+      const pendingMerge = createValidatedMerge({
         repository,
         pull: toPullNumber(pull.number),
-        baseRef: 'main',
         base: toCommitSha(before),
         head: toCommitSha(pull.headSha),
         commit: toCommitSha(commit),
-        tree: toTreeSha('0'.repeat(40)),
-        config: 'default',
-      }
+      })
       const lease = await store.acquireLease(`land ${full}`, 60)
       if (lease === undefined) throw new Error('no lease')
       const intent = await store.startMerge(lease, pendingMerge)
       if (intent === undefined) throw new Error('no intent')
       await store.finishMerge(intent, 'landed')
       await store.releaseLease(lease)
-      const { head, base: on, config: digest } = pendingMerge
-      const verdict = {
-        kind: 'merge',
-        reasons: [],
-        head,
-        base: on,
-        baseRef: 'main',
-        config: digest,
-        outcomes: [],
-        waiting: [],
-      }
+      const { pull: number, head, base, baseRef, config } = pendingMerge
+      const verdict = { kind: 'merge', reasons: [], head, base, baseRef, config, outcomes: [], waiting: [] }
       await store.recordVerdict({
         repository,
-        pull: pendingMerge.pull,
+        pull: number,
         head,
-        base: on,
-        config: digest,
+        base,
+        config,
         verdict: 'merge',
         report: { verdict, changeLines: [], commandLines: [] },
         decidedAt: now,

@@ -135,7 +135,7 @@ describe('in a browser', () => {
     page = await browser.newPage({ viewport: { width: 800, height: 900 } })
     const articles = renderedComments.map(([, markdown]) => renderCommentPage(markdown)).join('')
     await page.setContent(`<!doctype html><meta charset="utf-8"><style>${commentPageCss}</style>${articles}`)
-  }, 60_000)
+  })
   afterAll(() => browser?.close())
 
   withBrowser.each(['light', 'dark'] as const)(

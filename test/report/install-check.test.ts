@@ -1,19 +1,12 @@
 // How GitHub shows the install check: red if an install fails, gray if the result is inconclusive, and green for a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'
-import type { Finding } from '../../packages/findings/src/finding.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderPullReport } from '../../src/report/report.ts'
-import { createVerdictInput, createPassedCheckOutcome } from '../policy/verdict-inputs.ts'
+import { createVerdictInput, createPassedCheckOutcome, createTestFinding } from '../policy/verdict-inputs.ts'
 
-const installFinding: Finding = {
-  rule: 'does-not-install',
-  severity: 'error',
-  what: 'broken',
-  why: 'y',
-  fix: 'f',
-}
+const installFinding = createTestFinding({ rule: 'does-not-install', what: 'broken' })
 const pendingLookups = [{ question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 }]
 
 function renderInstallReport(install: Partial<CheckOutcome>) {

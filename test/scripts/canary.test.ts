@@ -68,7 +68,7 @@ describe('the canary', () => {
     expect(ended.stdout.split('\n').filter((line) => line.endsWith('| yes |'))).toHaveLength(
       canaryProbes.length,
     )
-  }, 120_000)
+  })
 
   test('finds a GitHub that ignores checks on a merge, and accepts what it must reject', async () => {
     mockGitHub.delayChecks(3_600_000)
@@ -83,23 +83,23 @@ describe('the canary', () => {
       'GitHub accepts a pushed merge commit without checks if the head has checks and is up to date',
       'The merge API accepts a head that has checks, even if the head is behind the base',
     ])
-  }, 120_000)
+  })
 
   test('cleans up after an interrupt', async () => {
     const ended = await runCanary(canaryArguments, /^7\//m)
     expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Cleaned up.') })
-  }, 120_000)
+  })
 
   test('rejects a repository that is in use, and explains what to do', async () => {
     const ended = await runCanary(['--repository', 'acme/used'])
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('the file catalog.yaml') })
     expect(ended.stderr).toContain('--yes')
     expect(mockGitHub.repository('acme/used').knownRefs.size).toBe(1)
-  }, 30_000)
+  })
 
   test('never shows a token', async () => {
     const ended = await runCanary(['--repository', 'acme/absent'])
     expect(ended.code).toBe(2)
     expect(ended.stdout + ended.stderr).not.toContain('ghp_')
-  }, 30_000)
+  })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { findDeadExports } from '../../scripts/dead-exports.ts'
 import { createSelfRemovingDirectory } from '../temporary-directory.ts'
+import { writeFiles } from '../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('exports')
 
@@ -31,10 +31,7 @@ void (await import('../a.ts')).picked
     'src/index.ts': 'export const forOthers = 1\n',
     'docs/a.ts': "import { dead } from '../src/a.ts'\n",
   }
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-    writeFileSync(join(temporaryDirectory, path), text)
-  }
+  writeFiles(temporaryDirectory, files)
   expect(findDeadExports(temporaryDirectory)).toEqual([
     { file: 'src/a.ts', name: 'dead' },
     { file: 'src/a.ts', name: 'alsoDead' },

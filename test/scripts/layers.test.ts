@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import typescript from 'typescript'
 import { findLayerViolations, pureLayers } from '../../scripts/layers.ts'
+import { writeFiles } from '../write-files.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 
@@ -14,11 +15,7 @@ describe('the guard of the layers', () => {
   })
   afterEach(() => rmSync(root, { recursive: true }))
 
-  const write = (file: string, text: string) => {
-    const path = join(root, 'src', file)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  }
+  const write = (file: string, text: string) => writeFiles(join(root, 'src'), { [file]: text })
   const listViolations = () =>
     findLayerViolations(root).map((violation) => `${violation.file}: ${violation.text}`)
 

@@ -1,13 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readExampleCasesForRule } from '../../scripts/rule-examples/cases.ts'
 import { evaluateRuleExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { ruleSuiteNames } from '../../packages/findings/src/rule.ts'
 import { linkPackages } from '../link-packages.ts'
 import { createRuleFiles, ruleKinds, describeNextSteps, writeRule } from '../../scripts/new-rule.ts'
+import { writeFiles } from '../write-files.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
 let temporaryDirectory: string
@@ -91,10 +92,7 @@ describe('a new rule', () => {
 
   test('has examples of its kind without findings', async () => {
     for (const [kind, { judges }] of Object.entries(ruleKinds)) {
-      for (const [path, text] of createRuleFiles('three-heads', kind)) {
-        mkdirSync(dirname(join(temporaryDirectory, kind, path)), { recursive: true })
-        writeFileSync(join(temporaryDirectory, kind, path), text)
-      }
+      writeFiles(join(temporaryDirectory, kind), createRuleFiles('three-heads', kind))
       const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, kind, 'fixtures/rules'))
       const { findings } = await evaluateRuleExample({ ...good!, judges })
       expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
@@ -104,10 +102,7 @@ describe('a new rule', () => {
   test('of a suite has examples that pass all rules of the suite', async () => {
     for (const suite of ruleSuiteNames) {
       const files = createRuleFiles('three-heads', 'bundle', suite)
-      for (const [path, text] of files) {
-        mkdirSync(dirname(join(temporaryDirectory, suite, path)), { recursive: true })
-        writeFileSync(join(temporaryDirectory, suite, path), text)
-      }
+      writeFiles(join(temporaryDirectory, suite), files)
       const [good] = readExampleCasesForRule('three-heads', join(temporaryDirectory, suite, 'fixtures/rules'))
       const { findings } = await evaluateRuleExample({ ...good!, judges: 'bundle' }, { suites: [suite] })
       expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })

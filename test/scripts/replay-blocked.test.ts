@@ -7,7 +7,7 @@ import { createOriginRepository, createTemporaryDirectory, type OriginFiles } fr
 
 const projectRoot = join(import.meta.dirname, '../..')
 const temporaryDirectory = createTemporaryDirectory('replay-blocked')
-const originRepository = createOriginRepository(temporaryDirectory.path)
+const origin = createOriginRepository(temporaryDirectory.path)
 afterAll(() => temporaryDirectory.remove())
 
 interface BundleDirectoryOptions {
@@ -123,27 +123,19 @@ function applyToBaseBranch(change: ChangedFiles): OriginFiles {
 
 /** The replay's reports on pull requests, each of which was merged onto the same files. */
 function replayPulls(changes: readonly ChangedFiles[], ...more: string[]) {
-  let tip = originRepository.commit(baseBranchFiles)
+  let tip = origin.commit(baseBranchFiles)
   const mergedChanges = new Map<string, ChangedFiles>()
   for (const change of changes) {
-    const merged = originRepository.commit(applyToBaseBranch(change), [tip])
+    const merged = origin.commit(applyToBaseBranch(change), [tip])
     mergedChanges.set(merged, change)
     // The merge of a pull request that adds a page restores the files for the next one.
-    const page = originRepository.commit({ ...baseBranchFiles, 'README.md': '' }, [tip])
-    tip = originRepository.commit(baseBranchFiles, [merged, page])
+    const page = origin.commit({ ...baseBranchFiles, 'README.md': '' }, [tip])
+    tip = origin.commit(baseBranchFiles, [merged, page])
   }
-  originRepository.branch('main', tip)
+  origin.branch('main', tip)
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [
-      '--no-warnings',
-      'scripts/replay.ts',
-      '--mirror',
-      originRepository.directory,
-      '--branch',
-      'main',
-      ...more,
-    ],
+    ['--no-warnings', 'scripts/replay.ts', '--mirror', origin.directory, '--branch', 'main', ...more],
     { cwd: projectRoot, encoding: 'utf8' },
   )
   const pulls = new Map(

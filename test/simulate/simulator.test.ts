@@ -24,6 +24,13 @@ import { fuzzSeed } from '../seeded.ts'
 /** Increase it for mutation tests and for bug hunts. */
 const simulationCount = Number(process.env['SIMULATED_WORLDS'] ?? 12)
 
+const openRelease = (at: number, by: string, name: string): PlannedEvent => ({
+  at,
+  do: 'open',
+  by,
+  edits: [{ kind: 'release', package: name }],
+})
+
 describe('simulated worlds', () => {
   test('end without a violation', async () => {
     const found: string[] = []
@@ -44,10 +51,7 @@ describe('simulated worlds', () => {
   })
 
   test('have pull requests that are merged, and others that are not', async () => {
-    const events: PlannedEvent[] = [
-      { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
-      { at: 0, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
-    ]
+    const events = [openRelease(0, 'ann', 'foo'), openRelease(0, 'eve', 'bar')]
     const { landings, violations } = await runSimulation({ seed: 1, instances: 1, webhooks: true, events })
     expect({ landings, violations }).toEqual({ landings: 1, violations: [] })
   })
@@ -59,77 +63,76 @@ test('small worlds are all different, and repeat only after all of them', () => 
   expect(formatPlanEvents(smallPlanCount + 7)).toBe(formatPlanEvents(7))
 })
 
-test('I24: settles an unreported merge, even if its pull request has another base branch since then', async () => {
-  const events: PlannedEvent[] = [
-    { at: 38, do: 'open', by: 'amy', edits: [{ kind: 'executable', package: 'foo' }] },
-    { at: 43, do: 'open', by: 'bob', edits: [{ kind: 'release', package: 'bar' }] },
-    { at: 54, fault: 'fails', to: 'push', when: 'before', times: 1 },
-    { at: 210, do: 'comment', by: 'wes', pull: 2, body: '/override several-heads because it is wanted' },
-    { at: 268, do: 'retarget', by: 'eve', pull: 2, base: 'release' },
-  ]
-  expect((await runSimulation({ seed: 21_270, instances: 1, webhooks: false, events })).violations).toEqual(
-    [],
-  )
-})
-
-test('I19: a pull request that is merged during its evaluation is not reported as blocked', async () => {
-  const release = (by: string): PlannedEvent => ({
-    at: 4,
-    do: 'open',
-    by,
-    edits: [{ kind: 'release', package: 'foo' }],
-  })
-  const events: PlannedEvent[] = [
-    release('amy'),
-    { ...release('ann'), at: 5 },
-    { at: 16, do: 'open', by: 'amy', edits: [{ kind: 'release', package: 'foo' }], draft: true },
-    { at: 161, fault: 'pause', seconds: 20 },
-  ]
-  expect((await runSimulation({ seed: 20_482, instances: 1, webhooks: false, events })).violations).toEqual(
-    [],
-  )
-})
-
-test('I4: an approval does not survive a temporary change to a base branch that the bot does not serve', async () => {
-  const events: PlannedEvent[] = [
-    { at: 2, do: 'open', by: 'bo', edits: [{ kind: 'release', package: 'foo' }] },
-    { at: 4, do: 'label', by: 'max', pull: 1, label: 'hold' },
-    { at: 131, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
-    { at: 224, do: 'retarget', by: 'bo', pull: 1, base: 'release' },
-    { at: 281, do: 'retarget', by: 'bo', pull: 1, base: 'main' },
-    { at: 334, do: 'label', by: 'max', pull: 1, label: 'hold', off: true },
-  ]
-  const { landings, violations } = await runSimulation({ seed: 6023, instances: 2, webhooks: false, events })
-  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
-})
-
-test('I4: an approval that was unread when the pull request left for another branch does not count later', async () => {
-  const events: PlannedEvent[] = [
-    { at: 2, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
-    { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
-    { at: 76, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
-    { at: 131, do: 'retarget', by: 'eve', pull: 1, base: 'main' },
-  ]
-  const { landings, violations } = await runSimulation({ seed: 20_095, instances: 1, webhooks: true, events })
-  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
-})
-
-test('I4: a pull request that changed between its verdict and its merge is evaluated again', async () => {
-  const events: PlannedEvent[] = [
-    { at: 1, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'foo' }] },
-    { at: 124, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
-    {
-      at: 165,
-      do: 'push',
-      by: 'eve',
-      pull: 1,
-      edits: [{ kind: 'extra', package: 'bar', part: 2 }],
-      force: true,
-    },
-    { at: 223, do: 'return', by: 'eve', pull: 1 },
-  ]
-  const { landings, violations } = await runSimulation({ seed: 7133, instances: 1, webhooks: true, events })
-  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
+/** Plans that once ended with a violation. */
+test.each<[claim: string, run: Omit<SimulationPlan, 'events'>, merges: number, events: PlannedEvent[]]>([
+  [
+    'I24: settles an unreported merge, even if its pull request has another base branch since then',
+    { seed: 21_270, instances: 1, webhooks: false },
+    0,
+    [
+      { at: 38, do: 'open', by: 'amy', edits: [{ kind: 'executable', package: 'foo' }] },
+      openRelease(43, 'bob', 'bar'),
+      { at: 54, fault: 'fails', to: 'push', when: 'before', times: 1 },
+      { at: 210, do: 'comment', by: 'wes', pull: 2, body: '/override several-heads because it is wanted' },
+      { at: 268, do: 'retarget', by: 'eve', pull: 2, base: 'release' },
+    ],
+  ],
+  [
+    'I19: a pull request that is merged during its evaluation is not reported as blocked',
+    { seed: 20_482, instances: 1, webhooks: false },
+    1,
+    [
+      openRelease(4, 'amy', 'foo'),
+      openRelease(5, 'ann', 'foo'),
+      { ...openRelease(16, 'amy', 'foo'), draft: true } as PlannedEvent,
+      { at: 161, fault: 'pause', seconds: 20 },
+    ],
+  ],
+  [
+    'I4: an approval does not survive a temporary change to a base branch that the bot does not serve',
+    { seed: 6023, instances: 2, webhooks: false },
+    0,
+    [
+      openRelease(2, 'bo', 'foo'),
+      { at: 4, do: 'label', by: 'max', pull: 1, label: 'hold' },
+      { at: 131, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
+      { at: 224, do: 'retarget', by: 'bo', pull: 1, base: 'release' },
+      { at: 281, do: 'retarget', by: 'bo', pull: 1, base: 'main' },
+      { at: 334, do: 'label', by: 'max', pull: 1, label: 'hold', off: true },
+    ],
+  ],
+  [
+    'I4: an approval that was unread when the pull request left for another branch does not count later',
+    { seed: 20_095, instances: 1, webhooks: true },
+    0,
+    [
+      openRelease(2, 'eve', 'bar'),
+      { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
+      { at: 76, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
+      { at: 131, do: 'retarget', by: 'eve', pull: 1, base: 'main' },
+    ],
+  ],
+  [
+    'I4: a pull request that changed between its verdict and its merge is evaluated again',
+    { seed: 7133, instances: 1, webhooks: true },
+    0,
+    [
+      openRelease(1, 'eve', 'foo'),
+      { at: 124, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
+      {
+        at: 165,
+        do: 'push',
+        by: 'eve',
+        pull: 1,
+        edits: [{ kind: 'extra', package: 'bar', part: 2 }],
+        force: true,
+      },
+      { at: 223, do: 'return', by: 'eve', pull: 1 },
+    ],
+  ],
+])('%s', async (_claim, run, merges, events) => {
+  const { landings, violations } = await runSimulation({ ...run, events })
+  expect({ landings, violations }).toEqual({ landings: merges, violations: [] })
 })
 
 describe('a merge is judged by the state of the simulated world', () => {

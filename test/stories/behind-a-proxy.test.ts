@@ -17,14 +17,11 @@ const proxyPassword = 'p@ss:word!'
 const appPermissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'company-'))
-const demoEnvironment = await startDemoEnvironment({ directory: temporaryDirectory })
-demoEnvironment.github.webhooks.drop()
+const demo = await startDemoEnvironment({ directory: temporaryDirectory })
+demo.github.webhooks.drop()
 const authority = createCertificateAuthority(join(temporaryDirectory, 'authority'))
 const caCertificatePath = authority.certificateFile
-const tlsFrontend = await startTlsTerminator(
-  authority.issueCertificate(githubHost),
-  demoEnvironment.github.port,
-)
+const tlsFrontend = await startTlsTerminator(authority.issueCertificate(githubHost), demo.github.port)
 const forwardProxy = await startForwardProxy(
   { [`${githubHost}:443`]: tlsFrontend.port },
   `bot:${proxyPassword}`,
@@ -32,7 +29,7 @@ const forwardProxy = await startForwardProxy(
 installGitCallRecorder()
 afterAll(async () => {
   await Promise.all([tlsFrontend.close(), forwardProxy.close()])
-  await demoEnvironment.stop()
+  await demo.stop()
   rmSync(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })
 })
 
@@ -56,10 +53,10 @@ function runOnceCommand(
     HOME: temporaryDirectory,
     GITHUB_API_URL: `https://${githubHost}/api/v3`,
     GITHUB_THROTTLE: 'off',
-    GITHUB_TOKEN: demoEnvironment.github.installationTokenFor(demoRepositoryName, appPermissions),
+    GITHUB_TOKEN: demo.github.installationTokenFor(demoRepositoryName, appPermissions),
     HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@127.0.0.1:${forwardProxy.port}`,
     NODE_EXTRA_CA_CERTS: caCertificatePath,
-    INSECURE_REGISTRIES: demoEnvironment.registry.host,
+    INSECURE_REGISTRIES: demo.registry.host,
     LOG_LEVEL: 'trace',
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...environment,
@@ -78,7 +75,7 @@ function runOnceCommand(
 
 describe('behind a proxy, with a private certificate authority', () => {
   test('a pull request is merged entirely through the proxy, and only the proxy receives its password', async () => {
-    const { pull } = await openDemoStory(demoEnvironment, 'good update')
+    const { pull } = await openDemoStory(demo, 'good update')
     const ran = await runOnceCommand({})
     expect({ out: ran.out, merged: pull.merged !== null }).toEqual({
       out: expect.stringContaining(`#${pull.number} merged`),
@@ -95,7 +92,7 @@ describe('behind a proxy, with a private certificate authority', () => {
         Buffer.from(`bot:${proxyPassword}`).toString('base64'),
       ])
         expect(text.includes(form)).toBe(false)
-  }, 180_000)
+  })
 
   test('no certificate is trusted without the authority', async () => {
     const ran = await runOnceCommand({ NODE_EXTRA_CA_CERTS: '' })
@@ -104,5 +101,5 @@ describe('behind a proxy, with a private certificate authority', () => {
       out: '',
       err: expect.stringContaining('identify the owner of the token'),
     })
-  }, 90_000)
+  })
 })

@@ -71,13 +71,13 @@ describe('an install test that a maintainer requests', () => {
       api.collectGarbage()
     }, 80)
     await story.start()
-  }, 180_000)
+  })
   afterAll(async () => {
     clearInterval(ticking)
     await story.close()
     await server.close()
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
-  }, 60_000)
+  })
 
   const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
   /** An author without rights adds a version: it waits for an owner, and is tested only on a maintainer's request. */
@@ -152,7 +152,7 @@ describe('an install test that a maintainer requests', () => {
     expect([...story.log, run?.summary, findBotComment(pull)].join('\n')).not.toContain(
       'token-of-the-cluster',
     )
-  }, 180_000)
+  })
 
   test('is for one commit: a push ends it, and only one install test at a time runs on the cluster', async () => {
     // OLM does nothing, so that the test continues.
@@ -203,5 +203,5 @@ describe('an install test that a maintainer requests', () => {
       () => server.api.list('Namespace').length === 0,
       storyTimeoutSeconds,
     )
-  }, 180_000)
+  })
 })

@@ -57,6 +57,5 @@ describe('a bot that is killed', () => {
       expect(rebuilds.length).toBeGreaterThanOrEqual(points.includes('rebuild-dispatched') ? 2 : 1)
       expect(rebuilds.length).toBeLessThanOrEqual(2)
     },
-    150_000,
   )
 })

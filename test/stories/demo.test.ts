@@ -17,21 +17,17 @@ describe("the demo's pull requests", () => {
     await environment.start()
     for (const story of demoStories)
       opened.push({ story, pull: await environment.demo.github.openPull(story.open(environment.demo)) })
-  }, 120_000)
+  })
   afterAll(() => environment.close())
 
-  test.each(demoStories.map((story) => [story.description, story.id]))(
-    '%s',
-    async (_tells, id) => {
-      const mine = opened.find(({ story }) => story.id === id)
-      if (mine === undefined) throw new Error('not opened')
-      await environment.waitUntil(`${id} comes to its end`, () => {
-        const { isExpected, hasComment } = evaluateDemoStory(mine, opened, environment.demo)
-        return isExpected && hasComment
-      })
-    },
-    100_000,
-  )
+  test.each(demoStories.map((story) => [story.description, story.id]))('%s', async (_tells, id) => {
+    const mine = opened.find(({ story }) => story.id === id)
+    if (mine === undefined) throw new Error('not opened')
+    await environment.waitUntil(`${id} comes to its end`, () => {
+      const { isExpected, hasComment } = evaluateDemoStory(mine, opened, environment.demo)
+      return isExpected && hasComment
+    })
+  })
 
   test('exactly one of the two that pass alone and break together is merged', () => {
     const merged = opened.filter(({ story, pull }) => story.rival !== undefined && pull.merged !== null)
@@ -78,7 +74,7 @@ describe("the demo's pull requests", () => {
     await environment.waitUntil('all were looked at again', () => done() >= count.done + open.length)
     expect(shown()).toEqual(before)
     expect(writes()).toBe(count.writes)
-  }, 180_000)
+  })
 
   test("the traffic matches GitHub's documents, and no call merges", () => {
     expect(environment.demo.github.violations).toEqual([])

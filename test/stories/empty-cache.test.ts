@@ -154,12 +154,12 @@ describe('with a cache that is emptied between any two steps', () => {
     coast = await startDemoEnvironment({ directory })
     bot = await startInProcessBot(coast, directory)
     await bot.sweep()
-  }, 180_000)
+  })
   afterAll(async () => {
     await bot.close()
     await coast.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
-  }, 60_000)
+  })
 
   test('requests one review from an owner, in one comment', async () => {
     ;({ pull } = await openDemoStory(coast, 'update by a non-owner'))
@@ -168,7 +168,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(findBotComment(pull)).toContain('bob')
     expect(pull.comments).toHaveLength(1)
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
-  }, 120_000)
+  })
 
   test('merges a pull request once after its approval, and runs each earlier command once', async () => {
     coast.github.comment(pull, 'harbormaster', '/hold')
@@ -182,7 +182,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(wrote('POST', /reactions/)).toBe(2)
     expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
-  }, 120_000)
+  })
 
   test('rebuilds its catalogs once, and reports the outcome on the commit', async () => {
     for (let times = 0; times < 2; times++) await bot.sweep()
@@ -191,7 +191,7 @@ describe('with a cache that is emptied between any two steps', () => {
       .checkRuns({ repo: coast.repository, headSha: pull.merged?.sha ?? '' })
       .filter(({ name }) => name === 'catalog-bot / rebuild')
     expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success'])
-  }, 120_000)
+  })
 
   test('reports a missing image once, in one issue, and closes the issue when the image is back', async () => {
     const [image, tag] = ['lighthouse/lighthouse-bundle', 'v1.0.0']
@@ -213,7 +213,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(wrote('POST', /\/issues$/)).toBe(1)
     expect(wrote('PATCH', /\/issues\/\{issue_number\}$/)).toBe(1)
     expect(issues()[0]?.comments).toHaveLength(1)
-  }, 180_000)
+  })
 
   test('the cache contained something to lose each time', () => {
     expect(bot.countEmptied()).toBeGreaterThan(10)

@@ -49,7 +49,7 @@ describe('every merge route of a branch', () => {
       onLog: (line) => log.push(line),
     })
     fixture.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
-  }, 180_000)
+  })
 
   afterAll(async () => {
     clearInterval(runner)
@@ -109,7 +109,6 @@ describe('every merge route of a branch', () => {
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       await may.wait?.fix?.(it)
     },
-    120_000,
   )
 
   // Runs last, because a rejected merge is retried a minute later, and these minutes overlap.
@@ -117,19 +116,15 @@ describe('every merge route of a branch', () => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
-  test.each(fixed)(
-    '%s: merges automatically after the fix',
-    async (_, index, then) => {
-      const it = await staged(index)
-      await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
-        (error: unknown) => {
-          throw new Error(`${String(error)}\n--- people read now:\n${collectBotTextOnPull(it)}`)
-        },
-      )
-      return expectMergedAsValidated(it, then)
-    },
-    120_000,
-  )
+  test.each(fixed)('%s: merges automatically after the fix', async (_, index, then) => {
+    const it = await staged(index)
+    await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
+      (error: unknown) => {
+        throw new Error(`${String(error)}\n--- people read now:\n${collectBotTextOnPull(it)}`)
+      },
+    )
+    return expectMergedAsValidated(it, then)
+  })
 
   test("every comment on a merged pull request reports the merge, and all requests match GitHub's documentation", async () => {
     const unreported = () =>
@@ -139,7 +134,7 @@ describe('every merge route of a branch', () => {
       )
     await waitUntil('all comments say so', () => unreported().length === 0, 30, log)
     expect(fixture.github.violations).toEqual([])
-  }, 60_000)
+  })
 
   test('no temporary branch of the App is left, and a user’s branch with such a name stays', async () => {
     const temporary = () =>
@@ -151,5 +146,5 @@ describe('every merge route of a branch', () => {
     const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${userCreatedTemporaryBranch}`))
     await waitUntil('they are gone', () => left().length === 0, 20).catch(() => expect(left()).toEqual([]))
     expect(temporary()).toHaveLength(1)
-  }, 30_000)
+  })
 })

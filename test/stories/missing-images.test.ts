@@ -30,7 +30,7 @@ describe('missing images, with a scan every second', () => {
       environment: { SCAN_SECONDS: '1', SECOND_LOOK_SECONDS: '1' },
     })
     await story.start()
-  }, 120_000)
+  })
   afterAll(() => story.close())
 
   test('are reported after a second scan in an issue by the App', async () => {
@@ -41,18 +41,18 @@ describe('missing images, with a scan every second', () => {
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is missing**')
     expect(issue().body).toContain('`catalogs/v4.20/lighthouse/catalog.yaml:')
     expect(issue().body).toContain('Owners: `alice`')
-  }, 180_000)
+  })
 
   test('are reported in the same issue when another one disappears', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
     await story.waitUntil('the issue names both', () => issue().title.startsWith('2 images in 2 packages'))
     expect(issues()).toHaveLength(1)
-  }, 180_000)
+  })
 
   test('do not block a pull request if its package named them before', async () => {
     const opened = await openDemoStory(story.demo, 'good update')
     await story.waitUntil('it is merged', () => evaluateDemoStory(opened, [opened], story.demo).isMerged)
-  }, 180_000)
+  })
 
   test('close the issue with a comment when they are back', async () => {
     for (const back of putBack) back()
@@ -60,5 +60,5 @@ describe('missing images, with a scan every second', () => {
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is available again/)])
     expect(story.demo.github.violations).toEqual([])
-  }, 180_000)
+  })
 })

@@ -10,7 +10,7 @@ describe('a base branch that moves during a merge', () => {
   let story: StoryEnvironment
   beforeAll(async () => {
     story = await startStoryEnvironment({ sweepSeconds: 3 })
-  }, 180_000)
+  })
   afterAll(() => story.close())
 
   test('restarts the evaluation, and the merged tree is the validated merge of its parents', async () => {
@@ -44,5 +44,5 @@ describe('a base branch that moves during a merge', () => {
       git('merge-tree', '--write-tree', base, head).split('\n')[0],
     )
     expect(git('diff', '--name-only', base, merge)).toBe('catalogs/v4.20/lighthouse/catalog.yaml')
-  }, 120_000)
+  })
 })

@@ -38,7 +38,7 @@ describe('an older GitHub', () => {
     })
     github.fail(({ template }) => /\/rules(ets)?(\/|$)/.test(template), notFoundResponse, Infinity)
     github.fail(({ template }) => template === '/graphql', unknownFieldResponse, Infinity)
-  }, 60_000)
+  })
   afterAll(() => environment.close())
 
   test('reports what it cannot read, and nothing fails', async () => {
@@ -84,5 +84,5 @@ describe('an older GitHub', () => {
         (await runGit(path, undefined, 'merge-tree', '--write-tree', base, head)).split('\n')[0],
       )
     }
-  }, 150_000)
+  })
 })

@@ -19,7 +19,7 @@ describe('the bot in operation', () => {
   beforeAll(async () => {
     story = await startStoryEnvironment({ sweepSeconds: 300 })
     await story.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
-  }, 120_000)
+  })
   afterAll(() => story.close())
 
   test('reports that it is alive and ready', async () => {
@@ -49,7 +49,7 @@ describe('the bot in operation', () => {
     const { status, text } = await get(page)
     expect([status, /Why it was merged/.test(text)]).toEqual([200, true])
     expect(text).toContain('<code>1.2.0</code> added to channel')
-  }, 90_000)
+  })
 
   test('shows the catalogs that it merged into, with their owners', async () => {
     const path = '/r/coast/operators/catalog/v4.20/lighthouse'
@@ -57,7 +57,7 @@ describe('the bot in operation', () => {
       (await get(path)).text.includes('lighthouse.v1.2.0'),
     )
     expect((await get(`${path}.json`)).text).toMatch(/"owners":\[[^\]]*"alice"/)
-  }, 90_000)
+  })
 
   test('exports every metric that the alert rules and the dashboard use', async () => {
     const metrics = parseMetricLabels((await get('/metrics')).text)
@@ -74,7 +74,7 @@ describe('the bot in operation', () => {
       findPrometheusQueryProblems(query, known).map((fault) => `${where}: ${fault}`),
     )
     expect(faults).toEqual([])
-  }, 60_000)
+  })
 
   test('logs its configuration before it opens the store', () => {
     const at = (text: string) => story.log.findIndex((line) => line.includes(text))
@@ -94,7 +94,7 @@ describe('the bot in operation', () => {
         },
       }),
     ).rejects.toThrow(/GitHub rejected the App's credentials/)
-  }, 60_000)
+  })
 
   test('ends in time while a server blocks a fetch, and resumes after a restart', async () => {
     const { github } = story.demo
@@ -114,5 +114,5 @@ describe('the bot in operation', () => {
       'the pull request comes to its end',
       () => evaluateDemoStory(opened, [opened], story.demo).isExpected,
     )
-  }, 180_000)
+  })
 })

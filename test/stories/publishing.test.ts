@@ -59,12 +59,12 @@ describe('a merged catalog', () => {
     })
     const insecure = `${story.demo.registry.host},${shop.host}`
     await story.start({ INSECURE_REGISTRIES: insecure, LEASE_SECONDS: '3' })
-  }, 180_000)
+  })
   afterAll(async () => {
     await story.close()
     await shop.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
-  }, 60_000)
+  })
 
   test('is published as an image, and the pull request reports it', async () => {
     // The previous state of the branch is published, too, because a rollback returns to it.
@@ -81,7 +81,7 @@ describe('a merged catalog', () => {
     const head = pull.merged?.sha ?? ''
     const runs = story.demo.github.checkRuns({ repo: story.demo.repository, headSha: head })
     expect(runs.find(({ name }) => name === 'catalog-bot / publish')).toMatchObject({ conclusion: 'success' })
-  }, 180_000)
+  })
 
   test('is pushed with credentials of the operator, which never appear in a log or on GitHub', async () => {
     const secret = Buffer.from('robot:right').toString('base64')
@@ -123,7 +123,7 @@ describe('a merged catalog', () => {
     expect(await holds('latest', 'lighthouse.v1.2.0')).toBe(false)
     await github.close(open)
     await story.waitUntil('the preview is gone', async () => (await read(preview)) === undefined)
-  }, 180_000)
+  })
 
   test('waits for a registry that is down, and is published when it is back', async () => {
     const back = shop.fail(({ kind }) => kind === 'upload' || kind === 'manifest', { status: 503 })
@@ -138,7 +138,7 @@ describe('a merged catalog', () => {
     await story.waitUntil('the issue is closed', () =>
       [...story.demo.repository.issues.values()].every(({ state }) => state === 'closed'),
     )
-  }, 180_000)
+  })
 
   test('is published although process after process is killed, each at the next point', async () => {
     await story.bot().kill()

@@ -13,7 +13,7 @@ describe('GitHub rejects', () => {
   beforeAll(async () => {
     story = await startStoryEnvironment({ sweepSeconds: 2 })
     await story.start()
-  }, 180_000)
+  })
   afterAll(() => story.close())
 
   const open = async (id: string) => (await openDemoStory(story.demo, id)).pull

@@ -58,7 +58,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     )
     await github.pushToBase(demoRepositoryName, Object.fromEntries(files) as Record<string, string>)
     await story.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
-  }, 120_000)
+  })
   afterAll(() => story.close())
 
   test('gets no pull request from the bot without a configuration for it', async () => {
@@ -72,7 +72,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     })
     await story.waitUntil('it is looked at', () => story.log.some((line) => line.includes('"release"')))
     expect(own()).toEqual([])
-  }, 120_000)
+  })
 
   test('gets one pull request for a merged bundle, even if the bot is killed right after opening it', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
@@ -84,7 +84,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
     await story.start()
     await story.waitUntil('the release is merged', () => own().some(({ merged: at }) => at !== null))
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
-  }, 120_000)
+  })
 
   test('has the bundle in its template and catalogs by digest, after a merge with all checks', async () => {
     const { repository, registry, github } = story.demo

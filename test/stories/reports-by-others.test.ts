@@ -19,7 +19,7 @@ describe.each([
     story = await startStoryEnvironment({ sweepSeconds })
     await story.start()
     if (sweepSeconds < 600) story.demo.github.webhooks.drop(isBotReportEvent)
-  }, 180_000)
+  })
   afterEach(() => {
     for (const end of ends.splice(0)) end()
   })
@@ -61,7 +61,7 @@ describe.each([
     expect(pull.merged).toBeNull()
     await report('success')
     await waitForQuickMerge(pull)
-  }, 180_000)
+  })
 
   test('a pull request is merged when a conversation is resolved', async () => {
     const { github, repository } = story.demo
@@ -83,7 +83,7 @@ describe.each([
       pull_request: { number: pull.number },
     })
     await waitForQuickMerge(pull)
-  }, 180_000)
+  })
 })
 
 test('an installation without the new permission works as before', async () => {
@@ -113,4 +113,4 @@ test('an installation without the new permission works as before', async () => {
   } finally {
     await story.close()
   }
-}, 180_000)
+})

@@ -51,11 +51,11 @@ test('the table lists the current allowances', () => {
 })
 
 const commentCount = 2400
-const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 600 })
-const { github } = storyEnvironment.demo
+const story = await startStoryEnvironment({ sweepSeconds: 600 })
+const { github } = story.demo
 const openedPulls: MockPull[] = []
 for (let count = 0; count < 2; count += 1) {
-  const { pull } = await openDemoStory(storyEnvironment.demo, 'update by a non-owner')
+  const { pull } = await openDemoStory(story.demo, 'update by a non-owner')
   for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
   // Spread over days, as in real pull requests.
   for (const [at, comment] of pull.comments.entries()) {
@@ -67,16 +67,14 @@ for (let count = 0; count < 2; count += 1) {
   openedPulls.push(pull)
 }
 const [pullWithManyComments, pullWithManyEvents] = openedPulls as [MockPull, MockPull]
-await storyEnvironment.start()
-await storyEnvironment.waitUntil('both answered', () =>
-  openedPulls.every((it) => it.comments.length > commentCount),
-)
+await story.start()
+await story.waitUntil('both answered', () => openedPulls.every((it) => it.comments.length > commentCount))
 await waitUntilBotIdle()
-afterAll(() => storyEnvironment.close())
+afterAll(() => story.close())
 
 /** The requests that count against the installation's hourly limit. */
 const listRequestsCountedByRateLimit = () =>
-  storyEnvironment.demo.github.requests.filter(
+  story.demo.github.requests.filter(
     ({ status, template }) =>
       status !== 304 && !template.startsWith('/{owner}/') && !template.startsWith('/app'),
   )
@@ -84,7 +82,7 @@ const listRequestsCountedByRateLimit = () =>
 async function waitUntilBotIdle(): Promise<void> {
   for (let times = 0, before = -1; times < 3;) {
     await pause(500)
-    const { length } = storyEnvironment.demo.github.requests
+    const { length } = story.demo.github.requests
     times = length === before ? times + 1 : 0
     before = length
   }
@@ -94,7 +92,7 @@ async function waitUntilBotIdle(): Promise<void> {
 async function captureBotRequests(act: () => unknown): Promise<readonly string[]> {
   const before = listRequestsCountedByRateLimit().length
   await act()
-  await storyEnvironment.demo.github.webhooks.settled()
+  await story.demo.github.webhooks.settled()
   await waitUntilBotIdle()
   return listRequestsCountedByRateLimit()
     .slice(before)
@@ -109,7 +107,7 @@ const getRequestBoundForDelivery = (row: string): RequestCountBound => {
 
 /** Sends the bot a delivery of GitHub without an actual event. */
 function sendWebhook(event: string, action: string | null, payload: object): void {
-  const { github, repository } = storyEnvironment.demo
+  const { github, repository } = story.demo
   github.webhooks.emit(
     event,
     action,
@@ -120,7 +118,7 @@ function sendWebhook(event: string, action: string | null, payload: object): voi
 }
 
 test('one delivery costs at most what the table lists', async () => {
-  const { github } = storyEnvironment.demo
+  const { github } = story.demo
   const first = pullWithManyComments.comments[0]
   const told: Record<string, () => unknown> = {
     '`issue_comment` created': () => github.comment(pullWithManyComments, 'mallory', 'one more'),
@@ -191,7 +189,7 @@ test('one delivery costs at most what the table lists', async () => {
 }, 240_000)
 
 test('many reports on commits without a waiting pull request cost nothing', async () => {
-  const { github, repository } = storyEnvironment.demo
+  const { github, repository } = story.demo
   const requests = await captureBotRequests(async () => {
     for (let at = 0; at < 300; at += 1) {
       const sha =
@@ -203,17 +201,15 @@ test('many reports on commits without a waiting pull request cost nothing', asyn
     }
   })
   expect(requests).toEqual([])
-}, 60_000)
+})
 
 test('many deliveries cost no more than the allowance of their pull request', async () => {
-  const { github } = storyEnvironment.demo
+  const { github } = story.demo
   const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
   const before = listRequestsCountedByRateLimit().length
   const began = Date.now()
   const isUsedUp = () =>
-    storyEnvironment.log.some((line) =>
-      line.includes('used up its GitHub request allowance for the last hour'),
-    )
+    story.log.some((line) => line.includes('used up its GitHub request allowance for the last hour'))
   // How many deliveries one evaluation answers depends on the machine. The last rounds find the allowance used up.
   for (let left = 20, times = 0; left > 0 && times < 400; times += 1) {
     for (const comment of pullWithManyComments.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
@@ -227,6 +223,6 @@ test('many deliveries cost no more than the allowance of their pull request', as
   expect(listRequestsCountedByRateLimit().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
   expect(isUsedUp()).toBe(true)
-  const { pull: other } = await openDemoStory(storyEnvironment.demo, 'good update')
-  await storyEnvironment.waitUntil('another is merged', () => other.merged !== null)
-}, 180_000)
+  const { pull: other } = await openDemoStory(story.demo, 'good update')
+  await story.waitUntil('another is merged', () => other.merged !== null)
+})

@@ -145,7 +145,7 @@ describe('on an independent imitation of GitHub', () => {
       onLog: (line) => log.push(line),
     })
     github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await bot?.kill('SIGKILL')
@@ -179,7 +179,7 @@ describe('on an independent imitation of GitHub', () => {
       log,
     )
     expect(await comment(opened.number)).toHaveLength(1)
-  }, 60_000)
+  })
 
   test("a pull request by another author stays open, names the owner, and is merged after the owner's approval", async () => {
     const opened = await openPull('mallory', 'tidepool-0.6.0', ...newVersion('tidepool', '0.6.0', '0.5.0'))
@@ -196,7 +196,7 @@ describe('on an independent imitation of GitHub', () => {
     expect((await github.git.git(repositoryName, ['log', '-1', '--format=%P', 'main'])).trim()).toMatch(
       new RegExp(` ${opened.head.sha}$`),
     )
-  }, 90_000)
+  })
 
   test('a branch that requires our checks rejects a push without them, and accepts our merge with them', async () => {
     const path = 'catalogs/v4.20/foghorn/catalog.yaml'
@@ -221,7 +221,7 @@ describe('on an independent imitation of GitHub', () => {
     const isGone = async () =>
       (await github.git.git(repositoryName, ['for-each-ref', 'refs/heads/catalog-bot/'])).trim() === ''
     await waitUntil('the temporary branch is gone', isGone, 30, log)
-  }, 60_000)
+  })
 
   test('every request of the bot names the API version', () => {
     const own = github.recordedRequests.filter(({ token }) => /^(ghs_|eyJ)/.test(token))

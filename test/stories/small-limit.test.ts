@@ -6,18 +6,18 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { startStoryEnvironment } from './story-environment.ts'
 
 const hourlyRequestLimit = 30
-const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
-const appInstallation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
+const story = await startStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
+const appInstallation = story.demo.github.installationOn(demoRepositoryName)
 // It is too small for eight evaluations.
-storyEnvironment.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
-await storyEnvironment.start()
-afterAll(() => storyEnvironment.close())
+story.demo.github.setLimits(appInstallation, { hourly: hourlyRequestLimit, windowSeconds: 2 })
+await story.start()
+afterAll(() => story.close())
 
-const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull
+const openStoryPull = async (id: string) => (await openDemoStory(story.demo, id)).pull
 
-const fetchBotPageText = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
+const fetchBotPageText = async (path: string) => (await fetch(`${story.bot().url}${path}`)).text()
 const listRateLimitedRequests = () =>
-  storyEnvironment.demo.github.requests.filter(({ status }) => status === 403 || status === 429)
+  story.demo.github.requests.filter(({ status }) => status === 403 || status === 429)
 
 /** How many requests of a class were held back so far. */
 async function readDelayedRequestCount(work: string): Promise<number> {
@@ -28,32 +28,29 @@ async function readDelayedRequestCount(work: string): Promise<number> {
 test('eight pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
   for (let count = 0; count < 8; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
-  await storyEnvironment.waitUntil('all answered', () => pulls.every(({ comments }) => comments.length === 1))
+  await story.waitUntil('all answered', () => pulls.every(({ comments }) => comments.length === 1))
   expect(listRateLimitedRequests()).toEqual([])
-  const spent = storyEnvironment.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
+  const spent = story.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
   expect(spent.length).toBeGreaterThan(hourlyRequestLimit)
-}, 90_000)
+})
 
 test('with less left, scans wait first and then the sweep, and a pull request is still evaluated and merged', async () => {
-  const { github } = storyEnvironment.demo
+  const { github } = story.demo
   github.setLimits(appInstallation, { hourly: 1000, windowSeconds: 3600 })
   github.setRemaining(appInstallation, 400)
   const before = {
     scan: await readDelayedRequestCount('scan'),
     sweep: await readDelayedRequestCount('sweep'),
   }
-  await storyEnvironment.waitUntil(
-    'scans wait',
-    async () => (await readDelayedRequestCount('scan')) > before.scan,
-  )
+  await story.waitUntil('scans wait', async () => (await readDelayedRequestCount('scan')) > before.scan)
   expect(await readDelayedRequestCount('sweep')).toBe(before.sweep)
   github.setRemaining(appInstallation, 200)
-  await storyEnvironment.waitUntil(
+  await story.waitUntil(
     'the sweep waits',
     async () => (await readDelayedRequestCount('sweep')) > before.sweep,
   )
   const pull = await openStoryPull('good update')
-  await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
+  await story.waitUntil('it is merged', () => pull.merged !== null)
   expect(await fetchBotPageText('/readyz')).toMatch(
     /^to stay within GitHub's rate limit .*: sweeps, image scans$/m,
   )
@@ -62,4 +59,4 @@ test('with less left, scans wait first and then the sweep, and a pull request is
   }
   expect(limited.map(({ kind }) => kind)).toContain('sweep')
   expect(listRateLimitedRequests()).toEqual([])
-}, 90_000)
+})

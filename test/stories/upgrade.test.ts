@@ -46,7 +46,7 @@ describe.each(fixtureVersions)('the store of version %s', (version) => {
     directory = mkdtempSync(join(tmpdir(), 'upgrade-'))
     expected = unpackUpgradeFixture(version, directory)
     store = await openStore({ dataDirectory: getStoreFolder(directory), clock: realTimeClock })
-  }, 60_000)
+  })
   afterAll(async () => {
     await store?.close()
     rmSync(directory, { recursive: true, force: true })
@@ -106,7 +106,7 @@ describe.each(fixtureVersions)('the bot, started with the data folder of version
     story = await startStoryEnvironment({ embedded: true })
     expected = unpackUpgradeFixture(version, story.demo.environment['DATA_DIR'] ?? '')
     await story.start({ PUBLIC_URL: 'https://bot.example.com' })
-  }, 120_000)
+  })
   afterAll(() => story.close())
   const get = async (path: string) => (await fetch(`${story.bot().url}${path}`)).text()
 

@@ -11,30 +11,30 @@ import {
 import { openDemoStory } from '../../sandbox/demo/stories.ts'
 import { startStoryEnvironment, waitUntil } from './story-environment.ts'
 
-const storyEnvironment = await startStoryEnvironment({ sweepSeconds: 300 })
-await storyEnvironment.start()
-afterAll(() => storyEnvironment.close())
+const story = await startStoryEnvironment({ sweepSeconds: 300 })
+await story.start()
+afterAll(() => story.close())
 
-const openStoryPull = async (id: string) => (await openDemoStory(storyEnvironment.demo, id)).pull
+const openStoryPull = async (id: string) => (await openDemoStory(story.demo, id)).pull
 
 const findLogEntries = (message: string) =>
-  storyEnvironment.log.flatMap((line) => {
+  story.log.flatMap((line) => {
     const entry = JSON.parse(line.startsWith('{') ? line : '{}') as Record<string, unknown>
     return entry['msg'] === message ? [entry] : []
   })
 
 describe('a waiting pull request', () => {
   test('is evaluated again only when the new base affects it', async () => {
-    const { github, registry, repository } = storyEnvironment.demo
+    const { github, registry, repository } = story.demo
     const pull = await openStoryPull('update by a non-owner')
     const countEvaluations = () =>
       findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
-    await storyEnvironment.waitUntil('it waits', () => pull.comments.length === 1)
+    await story.waitUntil('it waits', () => pull.comments.length === 1)
     // The first sweep that sees it records it.
     await github.pushToBase(demoRepositoryName, { 'notes/1.md': '1\n' }, { by: 'harbormaster' })
-    await storyEnvironment.waitUntil('the sweep has looked at it', () => countEvaluations() >= 2)
+    await story.waitUntil('the sweep has looked at it', () => countEvaluations() >= 2)
     let counted = { requests: 0, times: 0 }
-    await storyEnvironment.waitUntil('nothing more is asked', () => {
+    await story.waitUntil('nothing more is asked', () => {
       const { length } = github.requests
       counted = { requests: length, times: counted.requests === length ? counted.times + 1 : 0 }
       return counted.times > 30
@@ -56,7 +56,7 @@ describe('a waiting pull request', () => {
       // A file that no evaluation reads.
       pull.updatedAt = repository.github.timestamp()
       await github.pushToBase(demoRepositoryName, added, { by: 'harbormaster' })
-      await storyEnvironment.waitUntil(
+      await story.waitUntil(
         'the sweep has seen the base',
         () => findLogEntries('the base branch moved').length > moves,
       )
@@ -82,11 +82,9 @@ describe('a waiting pull request', () => {
       { [owners]: 'reviewers:\n  - bob\n  - mallory\n' },
       { by: 'harbormaster' },
     )
-    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
-    await storyEnvironment.waitUntil('its comment says so', () =>
-      /Merged as/.test(pull.comments[0]?.body ?? ''),
-    )
-  }, 120_000)
+    await story.waitUntil('it is merged', () => pull.merged !== null)
+    await story.waitUntil('its comment says so', () => /Merged as/.test(pull.comments[0]?.body ?? ''))
+  })
 })
 
 describe('a pull request that is merged right after its evaluation', () => {
@@ -97,13 +95,13 @@ describe('a pull request that is merged right after its evaluation', () => {
   const maxCosts = { requests: 20, writes: 5 }
 
   test('needs one comment, one request for its check runs, and no duplicate requests', async () => {
-    const { github, registry, repository } = storyEnvironment.demo
+    const { github, registry, repository } = story.demo
     const isQuiet = async () => {
       const { length } = github.requests
       await pause(1500)
       return github.requests.length === length
     }
-    await storyEnvironment.waitUntil('nothing is asked', isQuiet)
+    await story.waitUntil('nothing is asked', isQuiet)
     const before = github.requests.length
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
     const text = addVersionToChannelStart(
@@ -115,11 +113,9 @@ describe('a pull request that is merged right after its evaluation', () => {
     pushCatalogImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
     const change = { author: 'erin', title: 'buoy 3.1.0', changes: { [path]: text } }
     const pull = await github.openPull({ repository: demoRepositoryName, ...change })
-    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
-    await storyEnvironment.waitUntil('its comment says so', () =>
-      /merged/i.test(pull.comments.at(-1)?.body ?? ''),
-    )
-    await storyEnvironment.waitUntil('nothing more is asked', isQuiet)
+    await story.waitUntil('it is merged', () => pull.merged !== null)
+    await story.waitUntil('its comment says so', () => /merged/i.test(pull.comments.at(-1)?.body ?? ''))
+    await story.waitUntil('nothing more is asked', isQuiet)
     // The rebuild of the catalogs reports on the merged commit.
     const ofRebuild = ({ path, template }: { path: string; template: string }) =>
       path.includes(pull.merged?.sha ?? 'none') ||
@@ -144,34 +140,30 @@ describe('a pull request that is merged right after its evaluation', () => {
       told: requestNames,
     })
     expect(pull.comments).toHaveLength(1)
-  }, 120_000)
+  })
 })
 
 test('a recently merged pull request is reported as merged, even if GitHub still returns it as open', async () => {
-  const { github } = storyEnvironment.demo
+  const { github } = story.demo
   const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
   try {
     const pull = await openStoryPull('first of two competing updates')
     const getLastComment = () => pull.comments.at(-1)?.body ?? ''
-    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null)
-    await storyEnvironment.waitUntil('its comment says so', () => /merged/i.test(getLastComment()))
-    await waitUntil(
-      'every job has ended',
-      () => storyEnvironment.log.at(-1)?.includes('"msg":"done"') === true,
-      60,
-    )
+    await story.waitUntil('it is merged', () => pull.merged !== null)
+    await story.waitUntil('its comment says so', () => /merged/i.test(getLastComment()))
+    await waitUntil('every job has ended', () => story.log.at(-1)?.includes('"msg":"done"') === true, 60)
     expect(getLastComment()).not.toMatch(/are already on main/)
     expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
   } finally {
     catchUp()
   }
-}, 120_000)
+})
 
 test('with three of ten requests to GitHub failing, a pull request is still merged once, with one comment', async () => {
   let last = 20_261_123
   let failed = 0
   // Always the same sequence, because a random one would make the test flaky.
-  const take = storyEnvironment.demo.github.fail(
+  const take = story.demo.github.fail(
     ({ template }) => {
       last = (last * 1_103_515_245 + 12_345) % 2_147_483_648
       const fails = !template.startsWith('/{owner}/') && Math.floor(last / 65_536) % 10 < 3
@@ -183,13 +175,9 @@ test('with three of ten requests to GitHub failing, a pull request is still merg
   )
   try {
     const pull = await openStoryPull('good update')
-    await storyEnvironment.waitUntil('it is merged', () => pull.merged !== null, 120)
+    await story.waitUntil('it is merged', () => pull.merged !== null, 120)
     const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
-    await storyEnvironment.waitUntil(
-      'its comment says so',
-      () => ours().some(({ body }) => /merged/i.test(body)),
-      120,
-    )
+    await story.waitUntil('its comment says so', () => ours().some(({ body }) => /merged/i.test(body)), 120)
     expect(ours()).toHaveLength(1)
     expect(failed).toBeGreaterThan(5)
   } finally {

@@ -131,5 +131,5 @@ describe('random histories with moves, copies, and edits', () => {
     expect(Object.keys(kinds)).toEqual(
       expect.arrayContaining(['clean', 'conflict content', 'conflict rename']),
     )
-  }, 120_000)
+  })
 })

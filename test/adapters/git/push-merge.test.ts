@@ -12,19 +12,16 @@ const gitCredentials = { username: 'x-access-token', password: 'ghs_secretForPus
 const repository = { owner: 'owner', name: 'origin' }
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
-let originRepository: OriginRepository
+let origin: OriginRepository
 let gitServer: SmartHttpServer
 let gitMirror: GitMirror
 beforeEach(async () => {
   temporaryDirectory = createTemporaryDirectory('land')
-  originRepository = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
-  originRepository.git(['config', 'http.receivepack', 'true'])
-  originRepository.branch('main', originRepository.commit({ 'a/x': '1', 'b/y': '1' }))
-  originRepository.pull(
-    1,
-    originRepository.commit({ 'a/x': '2', 'b/y': '1' }, [originRepository.tip('main')]),
-  )
-  gitServer = await startSmartHttpServer(originRepository.directory, gitCredentials)
+  origin = createOriginRepository(join(temporaryDirectory.path, 'origin.git'))
+  origin.git(['config', 'http.receivepack', 'true'])
+  origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '1' }))
+  origin.pull(1, origin.commit({ 'a/x': '2', 'b/y': '1' }, [origin.tip('main')]))
+  gitServer = await startSmartHttpServer(origin.directory, gitCredentials)
   gitMirror = await createTestGitMirror(`${gitServer.url}/origin.git`)
 })
 afterEach(async () => {
@@ -64,7 +61,7 @@ async function createTestMergePermit(change: Partial<ValidatedMerge> = {}): Prom
 }
 
 const installOriginGitHook = (name: string, script: string) => {
-  const hooks = join(originRepository.directory, 'hooks')
+  const hooks = join(origin.directory, 'hooks')
   mkdirSync(hooks, { recursive: true })
   const path = join(hooks, name)
   writeFileSync(path, `#!/bin/sh\n${script}\n`)
@@ -76,20 +73,17 @@ describe('the push of a merge', () => {
     const first = await createTestMergePermit()
     gitServer.requests.length = 0
     expect(await gitMirror.pushMerge(first)).toEqual({ kind: 'landed' })
-    expect(originRepository.tip('main')).toBe(first.merge.commit)
+    expect(origin.tip('main')).toBe(first.merge.commit)
     expect(await gitMirror.tip('main')).toBe(first.merge.commit)
     const paths = gitServer.requests.map(({ path }) => path)
     expect(paths).toEqual(['/origin.git/git-upload-pack', '/origin.git/git-receive-pack'])
     await gitMirror.close()
 
-    originRepository.pull(
-      1,
-      originRepository.commit({ 'a/x': '3', 'b/y': '1' }, [originRepository.tip('main')]),
-    )
-    gitMirror = await createTestGitMirror(originRepository.url)
+    origin.pull(1, origin.commit({ 'a/x': '3', 'b/y': '1' }, [origin.tip('main')]))
+    gitMirror = await createTestGitMirror(origin.url)
     const second = await createTestMergePermit()
     expect(await gitMirror.pushMerge(second)).toEqual({ kind: 'landed' })
-    expect(originRepository.tip('main')).toBe(second.merge.commit)
+    expect(origin.tip('main')).toBe(second.merge.commit)
   })
 
   test('succeeds again if the branch already has the commit', async () => {
@@ -100,58 +94,54 @@ describe('the push of a merge', () => {
 
   test('changes nothing and reports `base-moved` if the base moved (T37)', async () => {
     const granted = await createTestMergePermit()
-    const moved = originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [originRepository.tip('main')])
-    originRepository.branch('main', moved)
+    const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
+    origin.branch('main', moved)
     expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(originRepository.tip('main')).toBe(moved)
+    expect(origin.tip('main')).toBe(moved)
   })
 
   test('changes nothing if the base was reset to an ancestor, even though it is a fast-forward', async () => {
-    const root = originRepository.tip('main')
-    originRepository.branch('main', originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
+    const root = origin.tip('main')
+    origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
     const granted = await createTestMergePermit()
-    originRepository.branch('main', root)
+    origin.branch('main', root)
     expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(originRepository.tip('main')).toBe(root)
+    expect(origin.tip('main')).toBe(root)
   })
 
   test('does not recreate a deleted base branch', async () => {
     const granted = await createTestMergePermit()
-    originRepository.git(['update-ref', '-d', 'refs/heads/main'])
+    origin.git(['update-ref', '-d', 'refs/heads/main'])
     expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(originRepository.git(['for-each-ref', 'refs/heads'])).toBe('')
+    expect(origin.git(['for-each-ref', 'refs/heads'])).toBe('')
   })
 
   test('changes nothing if the base moves during the push', async () => {
     const granted = await createTestMergePermit()
-    const moved = originRepository.commit({ 'a/x': '1', 'b/y': '2' }, [originRepository.tip('main')])
+    const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     gitServer.fault = (request) => {
-      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack'))
-        originRepository.branch('main', moved)
+      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) origin.branch('main', moved)
       return false
     }
     expect(await gitMirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
-    expect(originRepository.tip('main')).toBe(moved)
+    expect(origin.tip('main')).toBe(moved)
   })
 
   test('succeeds for only one of two permits with the same base', async () => {
     const one = await createTestMergePermit()
-    originRepository.pull(
-      1,
-      originRepository.commit({ 'a/x': '1', 'b/y': '7' }, [originRepository.tip('main')]),
-    )
+    origin.pull(1, origin.commit({ 'a/x': '1', 'b/y': '7' }, [origin.tip('main')]))
     const other = await createTestMergePermit()
     const kinds = (await Promise.all([gitMirror.pushMerge(one), gitMirror.pushMerge(other)])).map(
       ({ kind }) => kind,
     )
     expect(kinds.sort()).toEqual(['base-moved', 'landed'])
-    expect([one.merge.commit, other.merge.commit]).toContain(originRepository.tip('main'))
+    expect([one.merge.commit, other.merge.commit]).toContain(origin.tip('main'))
   })
 
   test('moves no other ref', async () => {
-    originRepository.git(['tag', '-f', 'v1', originRepository.tip('main')])
+    origin.git(['tag', '-f', 'v1', origin.tip('main')])
     const granted = await createTestMergePermit()
-    const refs = () => originRepository.git(['for-each-ref', '--format=%(refname) %(objectname)'])
+    const refs = () => origin.git(['for-each-ref', '--format=%(refname) %(objectname)'])
     const before = refs()
     await gitMirror.pushMerge(granted)
     expect(refs()).toBe(
@@ -244,15 +234,15 @@ describe('a merge permit', () => {
   test('is rejected if its commit is not the merge of its base and head with its tree', async () => {
     const granted = await createTestMergePermit()
     const { base, head } = granted.merge
-    const foreign = originRepository.commit({ 'a/x': 'evil' }, [base, head])
-    originRepository.branch('foreign', foreign)
+    const foreign = origin.commit({ 'a/x': 'evil' }, [base, head])
+    origin.branch('foreign', foreign)
     await gitMirror.fetch('foreign')
     for (const change of [
       { commit: foreign },
       { commit: head },
       { base: head },
       { head: base },
-      { tree: toTreeSha(originRepository.tree(foreign)) },
+      { tree: toTreeSha(origin.tree(foreign)) },
       { repository: { owner: 'owner', name: 'another' } },
       { baseRef: 'main:refs/heads/other' },
       { baseRef: '--mirror' },
@@ -263,7 +253,7 @@ describe('a merge permit', () => {
         .catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ name: 'GitError', code: expect.stringMatching(/^(?:refused|missing)$/) })
     }
-    expect(originRepository.tip('main')).toBe(base)
+    expect(origin.tip('main')).toBe(base)
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 

@@ -263,7 +263,7 @@ describe('ten thousand files', () => {
           .includes(/file-\d+/.exec(listing[at]?.path ?? '')?.[0] ?? '?'),
       ),
     ).toBe(true)
-  }, 180_000)
+  })
 })
 
 function createTreeFileEntry(content: string) {

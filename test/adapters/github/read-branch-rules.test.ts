@@ -11,9 +11,9 @@ import {
 import { unrestrictedBranchRules } from '../../policy/no-rules.ts'
 import { startGitHubFixture } from '../../sandbox/github/github-fixture.ts'
 
-const githubFixture = await startGitHubFixture({ validateTraffic: true })
-const { github, installation, octokit } = githubFixture
-afterAll(async () => githubFixture.stop())
+const fixture = await startGitHubFixture({ validateTraffic: true })
+const { github, installation, octokit } = fixture
+afterAll(async () => fixture.stop())
 afterEach(() => {
   expect(github.violations.splice(0)).toEqual([])
 })
@@ -35,16 +35,16 @@ async function createRepositoryWithRules(): Promise<RepositoryWithBranchRules> {
 
 const readRules = (
   it: Pick<RepositoryWithBranchRules, 'name'>,
-  octokit = githubFixture.octokit,
+  octokit = fixture.octokit,
   isApp = true,
 ): Promise<BranchRules> =>
   readBranchRules(octokit, { owner: it.name.owner, name: it.name.repo }, 'main', {
-    app: githubFixture.app.id,
+    app: fixture.app.id,
     isApp,
   })
 
 const createAppBypassRuleset = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
-  bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode } as const],
+  bypass_actors: [{ actor_type: 'Integration', actor_id: fixture.app.id, bypass_mode } as const],
 })
 
 test('a branch without rules requires nothing', async () => {
@@ -197,7 +197,7 @@ describe('classic protection', () => {
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     try {
-      return await readRules(it, githubFixture.client(await githubFixture.token()))
+      return await readRules(it, fixture.client(await fixture.token()))
     } finally {
       github.setPermissions(installation, before)
     }
@@ -276,11 +276,8 @@ test('a maintainer reads the rules that apply to the App, and an outsider gets t
   const it = await createRepositoryWithRules()
   github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
   const token = github.tokenFor('maintainer')
-  expect(await readRules(it, githubFixture.client(token), false)).toMatchObject({
-    reservedForUs: true,
-    unread: [],
-  })
-  const outsiderRules = await readRules(it, githubFixture.client(github.tokenFor('outsider')), false)
+  expect(await readRules(it, fixture.client(token), false)).toMatchObject({ reservedForUs: true, unread: [] })
+  const outsiderRules = await readRules(it, fixture.client(github.tokenFor('outsider')), false)
   expect(outsiderRules.closedToUs).toBe(true)
   expect(outsiderRules.unread.join()).toMatch(
     /GitHub does not report the App's bypass permission for ruleset \d+/,
@@ -291,7 +288,7 @@ test('a maintainer reads the rules that apply to the App, and an outsider gets t
 test("a user's repository is recognized", async () => {
   github.createUser('holder')
   await github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
-  const client = githubFixture.client(github.tokenFor('holder'))
+  const client = fixture.client(github.tokenFor('holder'))
   expect(await readRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
     owner: 'user',
   })

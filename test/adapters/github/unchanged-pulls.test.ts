@@ -68,7 +68,7 @@ test('a pull request with any change is not returned, and an unchanged one is', 
   expect(mergeFixture.githubFixture.github.requests.length - requestCount).toBe(1)
   expect(changed.filter(([, { pull }]) => same.has(pull)).map(([name]) => name)).toEqual([])
   expect([...same]).toEqual([[quiet.number, quiet.updatedAt]])
-}, 60_000)
+})
 
 test('a new comment after a full page of comments is found', async () => {
   const pull = await openPullRequest('talkative')
@@ -78,7 +78,7 @@ test('a new comment after a full page of comments is found', async () => {
   expect([...(await findUnchanged(before)).keys()]).toEqual([pull.number])
   mergeScenario.github.comment(pull, 'bob', '/hold')
   expect([...(await findUnchanged(before))]).toEqual([])
-}, 60_000)
+})
 
 test('nothing is returned without a response from GitHub', async () => {
   const snapshot = await readPullSnapshot(await openPullRequest('unanswered'))

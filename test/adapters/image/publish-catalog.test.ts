@@ -44,7 +44,7 @@ describeIfRegistryInstalled('a catalog image', () => {
     await server.push({ layers, architectures, labels: { of: 'base' } }, 'base/opm:1', { format: 'oci' })
     await server.push({ layers: [Buffer.alloc(2048)], architectures, labels: { of: 'new' } }, 'base/opm:2')
     base = `${server.host}/base/opm:1`
-  }, 30_000)
+  })
   afterAll(async () => {
     await publisher.close()
     await registry.close()

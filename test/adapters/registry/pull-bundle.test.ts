@@ -66,7 +66,6 @@ const bundlePackageLabels = { 'operators.operatorframework.io.bundle.package.v1'
           JSON.parse(stdout) as OlmBundleBlob,
         )
       },
-      60_000,
     )
 
     test('a multi-platform bundle is pulled for one platform', async () => {
@@ -78,7 +77,7 @@ const bundlePackageLabels = { 'operators.operatorframework.io.bundle.package.v1'
       const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
       expect(pulled.digest).toBe(digest)
       expect([...pulled.files.keys()]).toEqual(['manifests/a.yaml'])
-    }, 180_000)
+    })
   },
 )
 

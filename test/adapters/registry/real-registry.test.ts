@@ -78,7 +78,7 @@ describeIfRegistryInstalled('an open docker-registry', () => {
     expect(await resolve('a/none:1')).toMatchObject({ kind: 'missing' })
     expect(await resolve(`a/oci@sha256:${'0'.repeat(64)}`)).toMatchObject({ kind: 'missing' })
     await Promise.all([client.close(), withPlatforms.client.close()])
-  }, 180_000)
+  })
 })
 
 describeIfRegistryInstalled('docker-registry behind htpasswd', () => {
@@ -98,7 +98,7 @@ describeIfRegistryInstalled('docker-registry behind htpasswd', () => {
     await Promise.all([known, anonymous, wrong].map(({ client }) => client.close()))
     await registry.close()
     await rm(folder, { recursive: true })
-  }, 180_000)
+  })
 })
 
 describeIfRegistryInstalled('docker-registry behind a token service', () => {
@@ -119,7 +119,7 @@ describeIfRegistryInstalled('docker-registry behind a token service', () => {
     expect(await anonymous.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
     await Promise.all([known.client.close(), anonymous.client.close(), registry.close()])
     await service.close()
-  }, 180_000)
+  })
 })
 
 /** Pushes with our pusher, and reads back with skopeo and our reader. */
@@ -216,7 +216,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     const registry = await startRealRegistry()
     await expectImagePushAndReadBack(registry, undefined)
     await registry.close()
-  }, 180_000)
+  })
   test('pushes in chunks through a proxy that limits the body size', async () => {
     const registry = await startRealRegistry()
     const sizes: number[] = []
@@ -257,7 +257,7 @@ describeIfRegistryInstalled('our own pusher', () => {
       proxy.close(done)
       proxy.closeAllConnections()
     })
-  }, 180_000)
+  })
   test('pushes with htpasswd, and reports a missing or wrong password', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
@@ -282,7 +282,7 @@ describeIfRegistryInstalled('our own pusher', () => {
     }
     await registry.close()
     await rm(folder, { recursive: true })
-  }, 180_000)
+  })
   test('requests push access from a token service, while the reader requests only pull access', async () => {
     const service = await startTokenServer()
     const registry = await startRealRegistry(service.login)
@@ -294,5 +294,5 @@ describeIfRegistryInstalled('our own pusher', () => {
     await reader.resolve('pushed/app:v1')
     expect(service.scopes).toEqual(['repository:pushed/app:pull'])
     await Promise.all([reader.client.close(), registry.close(), service.close()])
-  }, 180_000)
+  })
 })

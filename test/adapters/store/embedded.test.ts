@@ -21,7 +21,7 @@ const createStoreDirectory = (...deep: string[]) => {
   cpSync(preparedStoreDirectory, path, { recursive: true })
   return path
 }
-beforeAll(() => copyPreparedStore(preparedStoreDirectory), 180_000)
+beforeAll(() => copyPreparedStore(preparedStoreDirectory))
 
 const listDatabaseProcesses = (parent?: number) => listChildProcesses('embedded-process', parent)
 const killDatabaseProcessesExcept = (others: readonly number[]) => {
@@ -49,7 +49,7 @@ describe('a data folder', () => {
     const second = openStore({ dataDirectory, clock: realTimeClock })
     await first.close()
     await (await second).close()
-  }, 180_000)
+  })
 
   test('of a killed process is given to one of many concurrent openers', async () => {
     const dataDirectory = createStoreDirectory()
@@ -66,7 +66,7 @@ describe('a data folder', () => {
     for (const one of wanted)
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
     for (const one of got) await one.close()
-  }, 180_000)
+  })
 
   test('starts as the database that PGlite ships, also after an interrupted start', async () => {
     const readNewDatabase = async (isInterrupted: boolean) => {
@@ -84,7 +84,7 @@ describe('a data folder', () => {
     const database = await readNewDatabase(false)
     expect(await readNewDatabase(true)).toEqual(database)
     expect(database.hasDraft).toBe(false)
-  }, 60_000)
+  })
 
   test('that cannot be created or written is a StoreError, and leaves no process', async () => {
     const before = listDatabaseProcesses()
@@ -94,7 +94,7 @@ describe('a data folder', () => {
       openStore({ dataDirectory: join(file, 'below'), clock: realTimeClock }),
     ).rejects.toBeInstanceOf(StoreError)
     expect(listDatabaseProcesses()).toEqual(before)
-  }, 180_000)
+  })
 })
 
 test('without a folder a store has separate data, which is gone after it is closed', async () => {
@@ -115,7 +115,7 @@ test('without a folder a store has separate data, which is gone after it is clos
   for (const _ of [1, 2])
     await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
   await memory.close()
-}, 180_000)
+})
 
 describe('a process that is killed', () => {
   test('loses no accepted delivery and no job, twice in a row', async () => {
@@ -136,7 +136,7 @@ describe('a process that is killed', () => {
     }, 50)
     await waitUntil(() => accepted.every((guid) => run.has(guid)), 60)
     await store.close()
-  }, 180_000)
+  })
 
   test('leaves its running jobs and its leases to the next process at once', async () => {
     const dataDirectory = createStoreDirectory()
@@ -166,7 +166,7 @@ describe('a process that is killed', () => {
     const lease = await store.acquireLease('lease held', 5)
     expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.outputLines[0])
     await store.close()
-  }, 120_000)
+  })
 })
 
 describe("the database's process", () => {
@@ -201,7 +201,7 @@ describe("the database's process", () => {
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
     expect(problems).toEqual([expect.objectContaining({ code: 'unreachable' })])
     await store.close()
-  }, 180_000)
+  })
 
   test('never leaves a job active forever if it is killed while the job is settled', async () => {
     const others = listDatabaseProcesses()
@@ -221,7 +221,7 @@ describe("the database's process", () => {
     await waitUntil(() => runs === 2, 40)
     expect(problems).not.toEqual([])
     await store.close()
-  }, 180_000)
+  })
 
   test('does not continue the transaction of another process', async () => {
     const others = listDatabaseProcesses()
@@ -236,7 +236,7 @@ describe("the database's process", () => {
     await expect(half).rejects.toMatchObject({ code: 'unreachable' })
     expect(await database.query('SELECT * FROM word')).toEqual([])
     await database.close()
-  }, 180_000)
+  })
 
   test('stays as long as the App, and ignores Ctrl-C and stop signals', async () => {
     const others = listDatabaseProcesses()
@@ -247,14 +247,13 @@ describe("the database's process", () => {
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
     await database.close()
     expect(mine.filter(isProcessAlive)).toEqual([])
-  }, 180_000)
+  })
 
   describe('open', () => {
     let database: Database
     beforeAll(
       async () =>
         void (database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })),
-      60_000,
     )
     afterAll(() => database.close())
 
@@ -265,7 +264,7 @@ describe("the database's process", () => {
         .flatMap((entry) => entry.split('=')[0] || [])
       const allowed = ['PATH', 'LD_LIBRARY_PATH', 'TZ', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']
       expect(names.filter((name) => !allowed.includes(name))).toEqual([])
-    }, 180_000)
+    })
 
     test('passes bytes, times, and errors through unchanged', async () => {
       await database.run(table)
@@ -298,7 +297,7 @@ describe("the database's process", () => {
       await database.run("BEGIN; INSERT INTO word VALUES ('kept'); COMMIT")
       expect(await database.query('SELECT * FROM word')).toEqual([{ word: 'kept' }])
       await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
-    }, 180_000)
+    })
 
     test('runs one transaction at a time, urgent ones first', async () => {
       const order: string[] = []
@@ -324,6 +323,6 @@ describe("the database's process", () => {
         leaked.catch(() => undefined)
       })
       await expect(leaked).rejects.toMatchObject({ code: 'failed' })
-    }, 180_000)
+    })
   })
 })

@@ -1,12 +1,13 @@
 // What every store must keep for the web pages. Run by store-contract.ts.
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { emptyPublicationState, publicationStateNamespace } from '../../../src/publish/publication-state.ts'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
 import type { RepositoryName } from '../../../src/pull-request/snapshot.ts'
 import type { EvaluationRecord } from '../../../src/ports/status-page-store.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { createPullJob, createRepositoryName } from './sample-records.ts'
+import { createValidatedMerge } from '../../policy/verdict-inputs.ts'
 
 const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))
 /** Contains a character that Postgres rejects in text, and one that would end a JSON string. */
@@ -46,6 +47,16 @@ const createRecordedPackage = (name: string, more: Partial<RecordedPackage> = {}
   images: [],
   ...more,
 })
+
+async function recordMerge(store: Store, of: RepositoryName, pull: number): Promise<void> {
+  const lease = await store.acquireLease(`merged ${of.name}`, 60)
+  if (lease === undefined) throw new Error('no lease')
+  const commit = createCommitSha('3')
+  const merge = createValidatedMerge({ repository: of, pull: toPullNumber(pull), commit })
+  const intent = await store.startMerge(lease, merge)
+  if (intent) await store.finishMerge(intent, 'landed')
+  await store.releaseLease(lease)
+}
 
 export function testStatusPageStoreContract(store: () => Store): void {
   describe('records for the web pages', () => {
@@ -157,20 +168,7 @@ export function testStatusPageStoreContract(store: () => Store): void {
       for (const pull of [1, 2, 3]) {
         if (pull !== 2)
           await store().recordEvaluation(createEvaluationRecord(of, pull, { title: `title ${pull}` }))
-        const lease = await store().acquireLease(`merged ${of.name}`, 60)
-        const pendingMerge = {
-          repository: of,
-          pull: toPullNumber(pull),
-          baseRef: 'main',
-          base: createCommitSha('2'),
-          head: createCommitSha('1'),
-          commit: createCommitSha('3'),
-          tree: toTreeSha('4'.repeat(40)),
-          config: 'c',
-        }
-        const intent = lease && (await store().startMerge(lease, pendingMerge))
-        if (intent) await store().finishMerge(intent, 'landed')
-        if (lease) await store().releaseLease(lease)
+        await recordMerge(store(), of, pull)
       }
       const all = await store().mergedPulls([of], 2)
       expect(all.map(({ pull, title }) => [pull, title])).toEqual([
@@ -347,21 +345,7 @@ export function testStatusPageStoreContract(store: () => Store): void {
             at: (today - 3) * msPerDay + verdictMs,
           }),
         )
-      const lease = await store().acquireLease(`merged ${of.name}`, 60)
-      const intent =
-        lease &&
-        (await store().startMerge(lease, {
-          repository: of,
-          pull: toPullNumber(2),
-          baseRef: 'main',
-          base: createCommitSha('2'),
-          head: createCommitSha('1'),
-          commit: createCommitSha('3'),
-          tree: toTreeSha('4'.repeat(40)),
-          config: 'c',
-        }))
-      if (intent) await store().finishMerge(intent, 'landed')
-      if (lease) await store().releaseLease(lease)
+      await recordMerge(store(), of, 2)
       const [opened, merged, ...more] = await store().dailyPullTimes(of, today - 5)
       expect([opened, more]).toEqual([{ day: today - 3, merges: 0, verdicts: 3, medianVerdictMs: 3000 }, []])
       expect(merged).toMatchObject({ merges: 1, verdicts: 0 })

@@ -15,7 +15,7 @@ describe('the embedded store', () => {
   let opened: Store
   beforeAll(async () => {
     opened = await openPreparedStore({ clock: realTimeClock })
-  }, 180_000)
+  })
   afterAll(() => opened.close())
   testPullHistoryStoreContract(() => opened)
 })
@@ -28,7 +28,7 @@ else
     beforeAll(async () => {
       databaseUrl = await postgresServer.database()
       opened = await openStore({ databaseUrl, clock: realTimeClock })
-    }, 180_000)
+    })
     afterAll(() => opened.close())
     testPullHistoryStoreContract(() => opened)
 

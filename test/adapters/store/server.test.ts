@@ -58,7 +58,7 @@ else {
       expect(await first?.accept(createPushDelivery('one'), [])).toBe('new')
       for (const other of others) expect(await other.accept(createPushDelivery('one'), [])).toBe('duplicate')
       for (const store of stores) await store.close()
-    }, 180_000)
+    })
 
     test('take a password with special characters from PGPASSWORD', async () => {
       const url = new URL(await postgresServer.database())
@@ -81,7 +81,7 @@ else {
       } finally {
         delete process.env['PGPASSWORD']
       }
-    }, 60_000)
+    })
 
     test('take over the running jobs of a killed instance in seconds, and its lease when it expires', async () => {
       const databaseUrl = await postgresServer.database()
@@ -104,7 +104,7 @@ else {
       const lease = await store.acquireLease('lease held', 5)
       expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.outputLines[0])
       await store.close()
-    }, 180_000)
+    })
 
     async function runLongJob(): Promise<number> {
       if (!postgresServer) throw new Error('there is no server')
@@ -128,7 +128,7 @@ else {
     }
     test('that work longer than the heartbeat timeout keep their jobs', async () => {
       expect(await runsOfLongJob).toBe(1)
-    }, 180_000)
+    })
 
     test('reject while the server is down, and continue when it is back', async () => {
       const databaseUrl = await postgresServer.database()
@@ -154,7 +154,7 @@ else {
       await waitUntil(() => seen.length > 0)
       expect(seen).toEqual([job])
       await store.close()
-    }, 180_000)
+    })
 
     test('of an older program reject the database of a newer one', async () => {
       const databaseUrl = await postgresServer.database()
@@ -163,7 +163,7 @@ else {
       await expect(openStore({ databaseUrl, clock: realTimeClock })).rejects.toMatchObject({
         code: 'too-new',
       })
-    }, 180_000)
+    })
 
     test('with an unreachable server fail as `unreachable`', async () => {
       await expect(
@@ -200,7 +200,7 @@ else {
         { key: '"for ever"' },
       ])
       await store.close()
-    }, 180_000)
+    })
 
     test('runs automatically every hour of the clock', async () => {
       const databaseUrl = await postgresServer.database()
@@ -227,6 +227,6 @@ else {
       await waitUntil(() => sleeps.length === 2)
       expect(await runSqlQuery(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
       await store.close()
-    }, 180_000)
+    })
   })
 }

@@ -1,9 +1,8 @@
 // What every store must do with any database. The test files in this directory run it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { RepositoryName, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import type { ValidatedMerge } from '../../../src/policy/merge-permit.ts'
 import { defineCacheNamespace } from '../../../src/ports/cache.ts'
 import type { Job, Lease } from '../../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../../src/ports/merge-records.ts'
@@ -22,6 +21,7 @@ import {
   createStateNamespace,
   waitUntil,
 } from './sample-records.ts'
+import { createValidatedMerge } from '../../policy/verdict-inputs.ts'
 
 export interface StoreUnderTest {
   /** Where the store's data is, a new location for each call. */
@@ -32,16 +32,8 @@ export interface StoreUnderTest {
   readonly isDurable: boolean
 }
 
-const createPendingMerge = (pull: number, of: { owner: string; name: string }): ValidatedMerge => ({
-  repository: of,
-  pull: toPullNumber(pull),
-  baseRef: 'main',
-  base: toCommitSha('a'.repeat(40)),
-  head: toCommitSha('b'.repeat(40)),
-  commit: toCommitSha('c'.repeat(40)),
-  tree: toTreeSha('d'.repeat(40)),
-  config: 'sha256:1',
-})
+const createPendingMerge = (pull: number, of: RepositoryName) =>
+  createValidatedMerge({ repository: of, pull: toPullNumber(pull) })
 
 export function testStoreContract(title: string, setting: StoreUnderTest): void {
   describe(`a store (${title})`, () => {
@@ -53,7 +45,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
     beforeAll(async () => {
       location = await setting.createLocation()
       store = await open()
-    }, 180_000)
+    })
     afterAll(async () => store.close())
 
     let working: { stop(): Promise<void> }[] = []
@@ -309,7 +301,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         await waitUntil(() => times.length === 4, 30)
         // The third pause is at least four seconds.
         expect((times[3] ?? Infinity) - news).toBeLessThan(3500)
-      }, 90_000)
+      })
 
       test('a job that fails while an equal one waits is run by the waiting one, once', async () => {
         const job = createPullJob(1)
@@ -367,7 +359,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
         // Every key is processed after its last request.
         await waitUntil(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
         expect(overlaps).toBe(0)
-      }, 180_000)
+      })
     })
 
     describe('leases', () => {
@@ -774,12 +766,12 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           await opened.close()
           working = []
         }
-      }, 180_000)
+      })
 
     if (setting.shared)
       describe('with a second instance on the same database', () => {
         let other: Store
-        beforeAll(async () => void (other = await open()), 60_000)
+        beforeAll(async () => void (other = await open()))
         afterAll(async () => other.close())
         drainJobsAfterEach()
 
@@ -827,7 +819,7 @@ export function testStoreContract(title: string, setting: StoreUnderTest): void 
           expect(overlaps).toBe(0)
           expect(runs.here).toBeGreaterThan(0)
           expect(runs.there).toBeGreaterThan(0)
-        }, 180_000)
+        })
 
         test('one delivery that reaches both is new to one', async () => {
           const of = createRepositoryName()

@@ -430,7 +430,7 @@ describe('the history of a pull request', () => {
       commits: [],
       largeFiles: [],
     })
-  }, 60_000)
+  })
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
     const added = commitChanges({ [readmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })

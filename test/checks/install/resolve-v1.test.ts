@@ -15,24 +15,25 @@ const upgradeChainCatalogLines = [
 ]
 
 describe('OLM v1', () => {
-  test('takes the highest version of all channels', () => {
-    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, {})).toBe('foo.v2.0.0')
-  })
-
-  test('takes the highest version of the named channels', () => {
-    expect(resolveBundleNameLikeOlmV1(upgradeChainCatalogLines, { channels: ['stable'] })).toBe('foo.v1.1.0')
-  })
-
-  test('takes the highest version, not the head', () => {
-    expect(resolveBundleNameLikeOlmV1(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe(
+  test.each<
+    [claim: string, lines: readonly string[], channels: readonly string[] | undefined, bundle: string]
+  >([
+    ['highest version of all channels', upgradeChainCatalogLines, undefined, 'foo.v2.0.0'],
+    ['highest version of the named channels', upgradeChainCatalogLines, ['stable'], 'foo.v1.1.0'],
+    [
+      'highest version, not the head',
+      ['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'],
+      undefined,
       'foo.v2.0.0',
-    )
-  })
-
-  test('takes the higher release of the same version', () => {
-    expect(
-      resolveBundleNameLikeOlmV1(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {}),
-    ).toBe('foo.v1.0.0+10')
+    ],
+    [
+      'higher release of the same version',
+      ['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'],
+      undefined,
+      'foo.v1.0.0+10',
+    ],
+  ])('takes the %s', (_, lines, channels, bundle) => {
+    expect(resolveBundleNameLikeOlmV1(lines, channels ? { channels } : {})).toBe(bundle)
   })
 
   test('takes only successors of the installed version, or the installed version', () => {

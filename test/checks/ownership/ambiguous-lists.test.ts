@@ -115,4 +115,4 @@ test('a pull request with an ambiguous CODEOWNERS file is not merged for any lis
   } finally {
     await scenario.close()
   }
-}, 120_000)
+})

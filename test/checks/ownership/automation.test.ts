@@ -10,9 +10,10 @@ import { createOwnershipScenario, FakeGitHubAccounts } from './ownership-scenari
 
 const releaseBotAccount: GitHubAccount = { id: toUserId(77), login: 'release-bot[bot]', kind: 'bot' }
 const scenario = await createOwnershipScenario('automation')
+const { origin, person, createReview, decide: verdictOf } = scenario
 beforeEach(() => {
   scenario.fakeAccounts = new FakeGitHubAccounts()
-  for (const login of ['alice', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
+  for (const login of ['alice', 'maria', 'mallory', 'nina']) person(login)
   scenario.fakeAccounts.accounts.set('release-bot[bot]', releaseBotAccount)
 })
 afterAll(() => scenario.close())
@@ -98,13 +99,10 @@ describe('an automation account', () => {
     expect(await evaluatePull({ ...widened, [getCatalogPath('victim')]: addBundle('victim') })).toBe('wait')
   })
   test('cannot approve a pull request', async () => {
-    const from = scenario.origin.commit(createBaseBranchFiles())
-    const head = scenario.origin.commit(
-      { ...createBaseBranchFiles(), [getCatalogPath('mine')]: addBundle() },
-      [from],
-    )
-    const reviews = [scenario.createReview('nina', head, { author: releaseBotAccount })]
-    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
+    const from = origin.commit(createBaseBranchFiles())
+    const head = origin.commit({ ...createBaseBranchFiles(), [getCatalogPath('mine')]: addBundle() }, [from])
+    const reviews = [createReview('nina', head, { author: releaseBotAccount })]
+    expect(await verdictOf(from, head, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
@@ -114,11 +112,7 @@ describe('the permissions of an automation account', () => {
     expect(
       await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher: releaseBotAccount } }),
     ).toBe('merge')
-    for (const pusher of [
-      scenario.fakeAccounts.person('mallory'),
-      scenario.fakeAccounts.person('maria'),
-      null,
-    ])
+    for (const pusher of [person('mallory'), person('maria'), null])
       expect(await evaluatePull(change, { snapshot: { ...sameRepositoryPullSnapshot, pusher } })).toBe('wait')
   })
   test('do not apply to a branch of another repository', async () => {
@@ -127,7 +121,7 @@ describe('the permissions of an automation account', () => {
   })
   test('do not apply to an account with a similar login or another id', async () => {
     for (const login of ['release-bot', 'Release-Bot'])
-      expect(await evaluatePull(change, { author: scenario.fakeAccounts.person(login) })).toBe('wait')
+      expect(await evaluatePull(change, { author: person(login) })).toBe('wait')
     const other: GitHubAccount = { ...releaseBotAccount, id: toUserId(78) }
     expect(await evaluatePull(change, { author: other })).toBe('wait')
     const pinned = createBaseBranchFiles("'release-bot[bot]:77'")
@@ -135,17 +129,17 @@ describe('the permissions of an automation account', () => {
     expect(await evaluatePull(change, { base: createBaseBranchFiles("'release-bot[bot]:78'") })).toBe('wait')
   })
   test('apply to the fork of a machine account if this account pushed the head', async () => {
-    const machine = scenario.fakeAccounts.person('machine')
+    const machine = person('machine')
     const base = createBaseBranchFiles('machine')
     const snapshot = { headRepository: { owner: 'machine', name: 'catalog' }, pusher: machine }
     expect(await evaluatePull(change, { author: machine, base, snapshot })).toBe('merge')
-    const pusher = scenario.fakeAccounts.person('mallory')
+    const pusher = person('mallory')
     expect(await evaluatePull(change, { author: machine, base, snapshot: { ...snapshot, pusher } })).toBe(
       'wait',
     )
     // This is also true if the owner of the package pushed, who must open a separate pull request.
     const limited = createBaseBranchFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
-    const owner = { ...snapshot, pusher: scenario.fakeAccounts.person('alice') }
+    const owner = { ...snapshot, pusher: person('alice') }
     expect(await evaluatePull(change, { author: machine, base: limited, snapshot: owner })).toBe('wait')
   })
   test('come from the configuration of the base, not of the pull request', async () => {

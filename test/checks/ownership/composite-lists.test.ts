@@ -10,7 +10,8 @@ import { createCatalogYaml } from './read-catalog-text.ts'
 import { createOwnershipScenario, type OwnershipEvaluation } from './ownership-scenario.ts'
 
 const scenario = await createOwnershipScenario('lists')
-for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) scenario.fakeAccounts.person(login)
+const { fakeAccounts, evaluatePull, origin, createReview } = scenario
+for (const login of ['alice', 'vera', 'maria', 'mallory', 'nina']) fakeAccounts.person(login)
 afterAll(() => scenario.close())
 
 const formatImage = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
@@ -33,11 +34,7 @@ const baseFiles: OriginFiles = {
   [listPath]: baseList,
 }
 const evaluateList = (list: string, author = 'alice', from = baseList, more: OriginFiles = {}) =>
-  scenario.evaluatePull(
-    { ...baseFiles, [listPath]: from },
-    { ...baseFiles, ...more, [listPath]: list },
-    { author },
-  )
+  evaluatePull({ ...baseFiles, [listPath]: from }, { ...baseFiles, ...more, [listPath]: list }, { author })
 const listFindings = ({ outcome }: OwnershipEvaluation) =>
   outcome.findings.map(({ rule, data }) => [rule, data?.['package']])
 const listChangedPathRoles = ({ input }: OwnershipEvaluation) =>
@@ -81,7 +78,7 @@ describe('an owner', () => {
       ],
     ] as const) {
       const { [listPath]: _, ...rest } = baseFiles
-      const result = await scenario.evaluatePull(
+      const result = await evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
         { author: 'alice' },
@@ -98,13 +95,13 @@ describe('an owner', () => {
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
-    const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(
+    const from = origin.commit(baseFiles)
+    const head = origin.commit(
       { ...baseFiles, [listPath]: formatList(formatEntry('mine', '3'), formatEntry('victim', '4')) },
       [from],
     )
     const evaluate = (login: string) =>
-      scenario.evaluate(from, head, { author: 'alice', reviews: [scenario.createReview(login, head)] })
+      scenario.evaluate(from, head, { author: 'alice', reviews: [createReview(login, head)] })
     expect((await evaluate('vera')).verdict.kind).toBe('merge')
     expect((await evaluate('mallory')).verdict.kind).toBe('wait')
   })
@@ -129,7 +126,7 @@ describe('the configuration of a list', () => {
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
     }
     const evaluate = (list: string) =>
-      scenario.evaluatePull(
+      evaluatePull(
         { ...baseFiles, ...config },
         { ...baseFiles, ...config, [listPath]: list },
         { author: 'alice' },
@@ -146,7 +143,7 @@ describe('the configuration of a list', () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
     const from = formatList(mineEntry, victimEntry, formatEntry('lonely', '6'))
     const evaluate = (author: string) =>
-      scenario.evaluatePull(
+      evaluatePull(
         { ...baseFiles, ...config, [listPath]: from },
         { ...baseFiles, ...config, [listPath]: from.replace(formatImage('6'), formatImage('7')) },
         { author },
@@ -172,7 +169,7 @@ test('a package in a directory with another name is owned by the owners of its d
     'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
     [listPath]: formatList(mineEntry, victimEntry, formatEntry('alias', '7')),
   }
-  expect((await scenario.evaluatePull(alias, head, { author: 'alice' })).outcome.findings).toMatchObject([
+  expect((await evaluatePull(alias, head, { author: 'alice' })).outcome.findings).toMatchObject([
     { rule: 'not-owner', data: { package: 'alias', owners: ['nina'] } },
   ])
 })
@@ -292,7 +289,7 @@ describe('T11: an owner of one entry', () => {
 
   test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
-      scenario.evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
+      evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
     const program = { mode: '100755', content: changedMineList } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
@@ -301,7 +298,7 @@ describe('T11: an owner of one entry', () => {
     })
     expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
     const hidden = { '.github/catalog.yaml': baseList }
-    const result = await scenario.evaluatePull(
+    const result = await evaluatePull(
       { ...baseFiles, ...hidden },
       { ...baseFiles, '.github/catalog.yaml': changedMineList },
       { author: 'alice' },
@@ -318,14 +315,14 @@ describe('T11: an owner of one entry', () => {
 
 test('an approval that is carried over covers the entire list, so a later change of another entry in the same file voids it', async () => {
   const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
-  const from = scenario.origin.commit({ ...baseFiles, ...config })
-  const next = (list: string) => scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
+  const from = origin.commit({ ...baseFiles, ...config })
+  const next = (list: string) => origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
   const first = next(formatList(mineEntry, formatEntry('victim', '4')))
   const options = { author: 'alice', configDigest: 'd' }
   const { getApprovalCoverageOfChange: coverage } =
     await import('../../../src/checks/ownership/ownership-context.ts')
   const seen = await scenario.evaluate(from, first, options)
-  const vera = scenario.fakeAccounts.person('vera')
+  const vera = fakeAccounts.person('vera')
   const yes = {
     user: vera.id,
     login: 'vera',

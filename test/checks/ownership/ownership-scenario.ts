@@ -157,17 +157,20 @@ export class OwnershipScenario {
     this.#remove = remove
   }
 
+  /** The account with this login. */
+  readonly person = (login: string): GitHubAccount => this.fakeAccounts.person(login)
+
   async close(): Promise<void> {
     await this.mirror.close()
     this.#remove()
   }
 
   /** Evaluates a pull request with the head `head` against the base tip `base`. */
-  async evaluate(
+  readonly evaluate = async (
     base: CommitSha,
     head: CommitSha,
     options: ScenarioPullOptions = {},
-  ): Promise<OwnershipEvaluation> {
+  ): Promise<OwnershipEvaluation> => {
     const merge = await this.mirror.merge(base, head, 'Merge pull request #7')
     const author =
       typeof options.author === 'string' ? this.fakeAccounts.person(options.author) : (options.author ?? null)
@@ -281,37 +284,41 @@ export class OwnershipScenario {
   }
 
   /** Creates a base commit and a head on top of it from complete trees, and evaluates them. */
-  async evaluatePull(
+  readonly evaluatePull = async (
     base: OriginFiles,
     head: OriginFiles,
     options: ScenarioPullOptions = {},
-  ): Promise<OwnershipEvaluation> {
+  ): Promise<OwnershipEvaluation> => {
     const from = this.origin.commit(base)
     return this.evaluate(from, this.origin.commit(head, [from]), options)
   }
 
   /** The kind of the verdict of `evaluate`. */
-  async decide(...pull: Parameters<OwnershipScenario['evaluate']>): Promise<PullVerdict['kind']> {
+  readonly decide = async (
+    ...pull: Parameters<OwnershipScenario['evaluate']>
+  ): Promise<PullVerdict['kind']> => {
     return (await this.evaluate(...pull)).verdict.kind
   }
 
   /** The kind of the verdict of `evaluatePull`. */
-  async decidePull(...pull: Parameters<OwnershipScenario['evaluatePull']>): Promise<PullVerdict['kind']> {
+  readonly decidePull = async (
+    ...pull: Parameters<OwnershipScenario['evaluatePull']>
+  ): Promise<PullVerdict['kind']> => {
     return (await this.evaluatePull(...pull)).verdict.kind
   }
 
   /** Fetches a pull request, as `evaluateSnapshot` requires. */
-  async fetchPull(base: CommitSha, head: CommitSha, pull = 7): Promise<void> {
+  readonly fetchPull = async (base: CommitSha, head: CommitSha, pull = 7): Promise<void> => {
     this.origin.branch('main', base)
     this.origin.pull(pull, head)
     await this.mirror.fetch('main', toPullNumber(pull))
   }
 
   /** Evaluates a snapshot as the App does. By default there are no catalogs, registries, or earlier pull requests. */
-  evaluateSnapshot(
+  readonly evaluateSnapshot = (
     snapshot: PullSnapshot,
     inputs: Partial<Parameters<typeof evaluatePullSnapshot>[1]> = {},
-  ): ReturnType<typeof evaluatePullSnapshot> {
+  ): ReturnType<typeof evaluatePullSnapshot> => {
     return evaluatePullSnapshot(snapshot, {
       repository: this.mirror,
       loader: { load: async () => undefined },
@@ -324,7 +331,7 @@ export class OwnershipScenario {
     })
   }
 
-  createReview(login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview {
+  readonly createReview = (login: string, head: CommitSha, more: Partial<PullReview> = {}): PullReview => {
     return {
       id: (this.#reviews += 1),
       author: this.fakeAccounts.person(login),

@@ -288,7 +288,7 @@ describe('any sequence of pull requests', () => {
       }),
       propertyTestOptions,
     )
-  }, 120_000)
+  })
 
   test('I5, I10: every new owner has the consent of an owner or a maintainer other than themselves', () => {
     fc.assert(
@@ -309,7 +309,7 @@ describe('any sequence of pull requests', () => {
       }),
       propertyTestOptions,
     )
-  }, 120_000)
+  })
 
   test('I7: approvals by people without permissions do not change what is merged', () => {
     // Histories in which untrusted users never become owners, so that they have no permissions at any time.
@@ -340,7 +340,7 @@ describe('any sequence of pull requests', () => {
       }),
       propertyTestOptions,
     )
-  }, 120_000)
+  })
 
   test('I8: no label changes which pull requests are merged', () => {
     fc.assert(
@@ -352,7 +352,7 @@ describe('any sequence of pull requests', () => {
       }),
       { numRuns: 60 },
     )
-  }, 120_000)
+  })
 
   test('updates by owners and approved changes of owners are merged', () => {
     const merges = simulateMerges([

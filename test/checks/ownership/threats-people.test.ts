@@ -21,10 +21,10 @@ import {
 } from './ownership-scenario.ts'
 
 const scenario = await createOwnershipScenario('people')
+const { origin, person, decidePull, createReview, decide: verdictOf, evaluate, evaluatePull } = scenario
 beforeEach(() => {
   scenario.fakeAccounts = new FakeGitHubAccounts()
-  for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina'])
-    scenario.fakeAccounts.person(login)
+  for (const login of ['alice', 'alan', 'vera', 'maria', 'mallory', 'nina']) person(login)
 })
 afterAll(() => scenario.close())
 
@@ -49,47 +49,42 @@ function createPullCommits(
   on: OriginFiles = baseFiles,
   head: OriginFiles = { ...on, ...createPackageUpdateFiles('mine') },
 ): { from: CommitSha; head: CommitSha } {
-  const from = scenario.origin.commit(on)
-  return { from, head: scenario.origin.commit(head, [from]) }
+  const from = origin.commit(on)
+  return { from, head: origin.commit(head, [from]) }
 }
 
 /** The verdict of a pull request that updates `mine`. */
 const decideUpdate = (options: ScenarioPullOptions, on: OriginFiles = baseFiles) =>
-  scenario.decidePull(on, { ...on, ...createPackageUpdateFiles('mine') }, options)
+  decidePull(on, { ...on, ...createPackageUpdateFiles('mine') }, options)
 
 describe('T19: approve, then push', () => {
   test('an approval counts only for the reviewed commit', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [scenario.createReview('alan', head)]
-    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('merge')
-    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
-    expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
+    const reviews = [createReview('alan', head)]
+    expect(await verdictOf(from, head, { author: 'mallory', reviews })).toBe('merge')
+    const pushed = origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
+    expect(await verdictOf(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
   test('timestamps do not matter, for a review from the future and a commit from the past', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [scenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
-    const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
+    const reviews = [createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
+    const pushed = origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
       time: 946_684_800,
     })
-    expect(await scenario.decide(from, pushed, { author: 'mallory', reviews })).toBe('wait')
+    expect(await verdictOf(from, pushed, { author: 'mallory', reviews })).toBe('wait')
   })
 })
 
 test('T21: A, B, and A again: a review of the first A does not count for the second', async () => {
   const { from, head } = createPullCommits()
-  const review = scenario.createReview('alan', head)
-  const snapshot = createTestPullSnapshot({
-    author: scenario.fakeAccounts.person('mallory'),
-    head,
-    base: from,
-    reviews: [review],
-  })
+  const review = createReview('alan', head)
+  const snapshot = createTestPullSnapshot({ author: person('mallory'), head, base: from, reviews: [review] })
   const seen = new Map([[review.id, 0]])
   const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
   expect(approvals).toMatchObject([{ head, epoch: 0 }])
-  expect(await scenario.decide(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
+  expect(await verdictOf(from, head, { author: 'mallory', approvals, epoch: 2 })).toBe('wait')
   const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
-  expect(await scenario.decide(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
+  expect(await verdictOf(from, head, { author: 'mallory', approvals: again, epoch: 2 })).toBe('merge')
 })
 
 test.each([
@@ -97,10 +92,10 @@ test.each([
   'catalog-bot <catalog-bot@noreply.invalid>',
   'maria <maria@example.com>',
 ])('T22: forged commit metadata: commits by "%s" give their pusher no permissions', async (author) => {
-  const from = scenario.origin.commit(baseFiles)
-  const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
-  expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
-  expect(await scenario.decide(from, head, { author: 'alice' })).toBe('merge')
+  const from = origin.commit(baseFiles)
+  const head = origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
+  expect(await verdictOf(from, head, { author: 'mallory' })).toBe('wait')
+  expect(await verdictOf(from, head, { author: 'alice' })).toBe('merge')
 })
 
 describe('T23: Apps as authors', () => {
@@ -110,50 +105,47 @@ describe('T23: Apps as authors', () => {
   beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
     const { from, head } = createPullCommits(listed)
-    const decide = (snapshot: Partial<PullSnapshot>) => scenario.decide(from, head, { author: bot, snapshot })
+    const decide = (snapshot: Partial<PullSnapshot>) => verdictOf(from, head, { author: bot, snapshot })
     expect(await decide(ours)).toBe('merge')
     expect(await decide({ headRepository: { owner: 'mallory', name: 'catalog' } })).toBe('wait')
     expect(await decide({ headRepository: null })).toBe('wait')
-    expect(await decide({ ...ours, pusher: scenario.fakeAccounts.person('mallory') })).toBe('wait')
+    expect(await decide({ ...ours, pusher: person('mallory') })).toBe('wait')
     expect(await decide({ ...ours, pusher: null })).toBe('wait')
     expect(await decide({ ...ours, pusher: bot })).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
     const { from, head } = createPullCommits(listed)
     const short = { ...bot, login: 'release-bot' }
-    expect(await scenario.decide(from, head, { author: short, snapshot: ours })).toBe('merge')
-    const human = scenario.fakeAccounts.person('release-bot')
-    expect(await scenario.decide(from, head, { author: human, snapshot: ours })).toBe('wait')
+    expect(await verdictOf(from, head, { author: short, snapshot: ours })).toBe('merge')
+    const human = person('release-bot')
+    expect(await verdictOf(from, head, { author: human, snapshot: ours })).toBe('wait')
   })
   test("a listed App can neither push to another author's branch nor confirm such a push", async () => {
     const { from, head } = createPullCommits(listed)
     const evaluatePush = (pusher: GitHubAccount, reviews: PullReview[] = []) =>
-      scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews })
+      evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews })
     const pushedByApp = await evaluatePush(bot)
     expect([pushedByApp.verdict.kind, pushedByApp.rules]).toEqual(['wait', ['foreign-push']])
-    const review = scenario.createReview('nina', head, { author: bot })
-    const confirmedByApp = await evaluatePush(scenario.fakeAccounts.person('mallory'), [review])
+    const review = createReview('nina', head, { author: bot })
+    const confirmedByApp = await evaluatePush(person('mallory'), [review])
     expect([confirmedByApp.verdict.kind, confirmedByApp.rules]).toEqual(['wait', ['foreign-push']])
   })
   test('the pusher does not count as the author', async () => {
     const { from, head } = createPullCommits()
-    const snapshot = {
-      pusher: scenario.fakeAccounts.person('alice'),
-      headRepository: { owner: 'alice', name: 'catalog' },
-    }
-    expect(await scenario.decide(from, head, { author: 'mallory', snapshot })).toBe('wait')
+    const snapshot = { pusher: person('alice'), headRepository: { owner: 'alice', name: 'catalog' } }
+    expect(await verdictOf(from, head, { author: 'mallory', snapshot })).toBe('wait')
   })
   test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
     scenario.fakeAccounts.roles.set(bot.id, 'admin')
     const { from, head } = createPullCommits(maintained)
-    const reviews = [scenario.createReview('nina', head, { author: bot })]
-    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
+    const reviews = [createReview('nina', head, { author: bot })]
+    expect(await verdictOf(from, head, { author: 'mallory', reviews })).toBe('wait')
     const owners = createPullCommits(maintained, {
       ...maintained,
       [getCiYamlPath('mine')]: createReviewersYaml('alice', 'release-bot[bot]', 'nina'),
     })
-    expect(await scenario.decide(owners.from, owners.head, { author: bot, snapshot: ours })).toBe('wait')
+    expect(await verdictOf(owners.from, owners.head, { author: bot, snapshot: ours })).toBe('wait')
   })
 })
 
@@ -163,46 +155,38 @@ describe("T24: a push by another person to an owner's pull request", () => {
     reviews: (head: CommitSha) => PullReview[] = () => [],
   ) => {
     const { from, head } = createPullCommits()
-    return scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
+    return evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
   }
   test('the author, other owners, and maintainers can push', async () => {
-    expect((await decide(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
-    expect((await decide(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
-    expect((await decide(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
+    expect((await decide(person('alice'))).verdict.kind).toBe('merge')
+    expect((await decide(person('alan'))).verdict.kind).toBe('merge')
+    expect((await decide(person('maria'))).verdict.kind).toBe('merge')
   })
   test('a push by a person without ownership or by an unknown person waits for a confirmation', async () => {
-    for (const pusher of [
-      scenario.fakeAccounts.person('mallory'),
-      scenario.fakeAccounts.person('vera'),
-      null,
-    ]) {
+    for (const pusher of [person('mallory'), person('vera'), null]) {
       const { verdict, rules } = await decide(pusher)
       expect(verdict.kind).toBe('wait')
       expect(rules).toEqual(['foreign-push'])
     }
   })
   test('an owner or a maintainer can confirm by review, but other people cannot', async () => {
-    const mallory = scenario.fakeAccounts.person('mallory')
-    expect((await decide(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe(
-      'merge',
-    )
-    expect((await decide(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
-      'merge',
-    )
-    expect((await decide(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
+    const mallory = person('mallory')
+    expect((await decide(mallory, (head) => [createReview('alan', head)])).verdict.kind).toBe('merge')
+    expect((await decide(mallory, (head) => [createReview('maria', head)])).verdict.kind).toBe('merge')
+    expect((await decide(mallory, (head) => [createReview('nina', head)])).verdict.kind).toBe('wait')
   })
   test('the author can confirm by command, only for this head', async () => {
     const { from, head } = createPullCommits()
-    const alice = scenario.fakeAccounts.person('alice')
+    const alice = person('alice')
     const pullOptions = (of: CommitSha) => ({
       author: alice,
-      snapshot: { pusher: scenario.fakeAccounts.person('mallory') },
+      snapshot: { pusher: person('mallory') },
       approvals: [
         { user: alice.id, login: 'alice', head: of, baseRef: 'main', epoch: 0, source: 'command' } as const,
       ],
     })
-    expect(await scenario.decide(from, head, pullOptions(head))).toBe('merge')
-    expect(await scenario.decide(from, head, pullOptions(from))).toBe('wait')
+    expect(await verdictOf(from, head, pullOptions(head))).toBe('merge')
+    expect(await verdictOf(from, head, pullOptions(from))).toBe('wait')
   })
 })
 
@@ -210,35 +194,33 @@ describe('T25: renamed and reused logins', () => {
   test('a reused login of an owner does not grant ownership, so the package needs a maintainer', async () => {
     const accounts = new Map([['alice', toUserId(1)]])
     const { from, head } = createPullCommits()
-    const result = await scenario.evaluate(from, head, { author: 'alice', accounts })
+    const result = await evaluate(from, head, { author: 'alice', accounts })
     expect(result.verdict.kind).toBe('wait')
     expect(result.rules).toContain('owner-login-reused')
-    const reviews = [scenario.createReview('alan', head)]
-    expect(await scenario.decide(from, head, { author: 'alice', accounts, reviews })).toBe('wait')
-    const maintained = [scenario.createReview('maria', head)]
-    expect(await scenario.decide(from, head, { author: 'alice', accounts, reviews: maintained })).toBe(
-      'merge',
-    )
+    const reviews = [createReview('alan', head)]
+    expect(await verdictOf(from, head, { author: 'alice', accounts, reviews })).toBe('wait')
+    const maintained = [createReview('maria', head)]
+    expect(await verdictOf(from, head, { author: 'alice', accounts, reviews: maintained })).toBe('merge')
   })
   test('a login pinned to its account in the configuration follows the account', async () => {
-    const alice = scenario.fakeAccounts.person('alice')
+    const alice = person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
     const pinned = { ...baseFiles, '.github/catalog-bot.yml': config }
     const { from, head } = createPullCommits(pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
-    expect(await scenario.decide(from, head, { author: renamed })).toBe('merge')
+    expect(await verdictOf(from, head, { author: renamed })).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
-    const result = await scenario.evaluate(from, head, { author: usurper })
+    const result = await evaluate(from, head, { author: usurper })
     expect(result.verdict.kind).toBe('wait')
     expect(result.rules).toContain('owner-login-reused')
   })
   test('a login that is now another account or does not exist does not grant ownership', async () => {
     const { from, head } = createPullCommits()
     const stale: GitHubAccount = { id: toUserId(5555), login: 'alice', kind: 'user' }
-    expect(await scenario.decide(from, head, { author: stale })).toBe('wait')
-    const alice = scenario.fakeAccounts.person('alice')
+    expect(await verdictOf(from, head, { author: stale })).toBe('wait')
+    const alice = person('alice')
     scenario.fakeAccounts.accounts.delete('alice')
-    expect(await scenario.decide(from, head, { author: alice })).toBe('wait')
+    expect(await verdictOf(from, head, { author: alice })).toBe('wait')
   })
 })
 
@@ -249,8 +231,8 @@ describe('T26: inexact comparison', () => {
   test('case does not matter in the list or in the login', async () => {
     const loud = { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('ALICE') }
     const { from, head } = createPullCommits(loud)
-    const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
-    expect(await scenario.decide(from, head, { author: alice })).toBe('merge')
+    const alice = { ...person('alice'), login: 'Alice' }
+    expect(await verdictOf(from, head, { author: alice })).toBe('merge')
   })
   test.each([
     'reviewers: alice\n',
@@ -269,7 +251,7 @@ describe('T26: inexact comparison', () => {
     const changed = { ...baseFiles, [getCiYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
       const { from, head } = createPullCommits(changed)
-      const { verdict, rules } = await scenario.evaluate(from, head, { author })
+      const { verdict, rules } = await evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
     }
@@ -284,10 +266,10 @@ describe('T27: unknown is not an approval', () => {
   }
   const decide = async (files: OriginFiles = teams, author = 'alice') => {
     const { from, head } = createPullCommits(files)
-    return scenario.evaluate(from, head, { author })
+    return evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
-    scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([scenario.fakeAccounts.person('alice').id]))
+    scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([person('alice').id]))
     expect((await decide()).verdict.kind).toBe('merge')
     expect((await decide(teams, 'mallory')).verdict.kind).toBe('wait')
   })
@@ -312,8 +294,8 @@ describe('T27: unknown is not an approval', () => {
     scenario.fakeAccounts.fails = (question) =>
       question.kind === 'team-member' ? createInconclusiveLookupResult() : undefined
     const { from, head } = createPullCommits(teams)
-    const reviews = [scenario.createReview('maria', head)]
-    expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('merge')
+    const reviews = [createReview('maria', head)]
+    expect(await verdictOf(from, head, { author: 'mallory', reviews })).toBe('merge')
   })
   test('a broken alias file does not make an alias a login', async () => {
     const owners = { ...teams, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mine-team]\n' }
@@ -345,82 +327,46 @@ describe('T27: unknown is not an approval', () => {
 describe('T28: states of a review', () => {
   const decide = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
     const { from, head } = createPullCommits()
-    return await scenario.decide(from, head, { author, reviews: make(head, from) })
+    return await verdictOf(from, head, { author, reviews: make(head, from) })
   }
-  test('a comment after an approval does not change it', async () => {
-    expect(
-      await decide((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'commented' }),
-      ]),
-    ).toBe('merge')
-  })
-  test('a dismissed review does not count, and does not restore an older approval', async () => {
-    expect(
-      await decide((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'dismissed' }),
-      ]),
-    ).toBe('wait')
-  })
-  test('changes requested after an approval replace it', async () => {
-    expect(
-      await decide((head) => [
-        scenario.createReview('alan', head),
-        scenario.createReview('alan', head, { state: 'changes-requested' }),
-      ]),
-    ).toBe('wait')
+  test.each([
+    ['a comment after an approval does not change it', 'commented', 'merge'],
+    ['a dismissed review does not count, and does not restore an older approval', 'dismissed', 'wait'],
+    ['changes requested after an approval replace it', 'changes-requested', 'wait'],
+  ] as const)('%s', async (_claim, state, verdict) => {
+    const reviews = (head: CommitSha) => [createReview('alan', head), createReview('alan', head, { state })]
+    expect(await decide(reviews)).toBe(verdict)
   })
   test('changes that an owner or a maintainer requested on an older head block an owner, too', async () => {
     for (const login of ['alan', 'maria'])
       expect(
-        await decide(
-          (_, from) => [scenario.createReview(login, from, { state: 'changes-requested' })],
-          'alice',
-        ),
+        await decide((_, from) => [createReview(login, from, { state: 'changes-requested' })], 'alice'),
       ).toBe('wait')
   })
   test('changes requested by a person without ownership do not block', async () => {
     expect(
-      await decide(
-        (head) => [scenario.createReview('mallory', head, { state: 'changes-requested' })],
-        'alice',
-      ),
+      await decide((head) => [createReview('mallory', head, { state: 'changes-requested' })], 'alice'),
     ).toBe('merge')
   })
   test('more than a hundred reviews do not hide an earlier one', async () => {
-    const noise = (head: CommitSha) =>
-      Array.from({ length: 150 }, (_, at) =>
-        scenario.createReview(`noise-${at}`, head, { state: 'commented' }),
-      )
-    expect(
-      await decide(
-        (head) => [
-          scenario.createReview('alan', head, {
-            state: 'changes-requested',
-            submittedAt: '2025-01-01T00:00:00Z',
-          }),
-          ...noise(head),
-        ],
-        'alice',
-      ),
-    ).toBe('wait')
+    const reviews = (head: CommitSha) => [
+      createReview('alan', head, { state: 'changes-requested', submittedAt: '2025-01-01T00:00:00Z' }),
+      ...Array.from({ length: 150 }, (_, at) => createReview(`noise-${at}`, head, { state: 'commented' })),
+    ]
+    expect(await decide(reviews, 'alice')).toBe('wait')
   })
-  test('approvals by the author and by a deleted account do not count', async () => {
-    expect(await decide((head) => [scenario.createReview('mallory', head)])).toBe('wait')
-    expect(await decide((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
-  })
-  test('a review without a known commit does not approve', async () => {
-    expect(await decide((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
+  test('approvals by the author, by a deleted account, or without a known commit do not count', async () => {
+    expect(await decide((head) => [createReview('mallory', head)])).toBe('wait')
+    expect(await decide((head) => [createReview('alan', head, { author: null })])).toBe('wait')
+    expect(await decide((head) => [createReview('alan', head, { commit: null })])).toBe('wait')
   })
   test('permissions at the time of the merge count, so a removed owner cannot approve', async () => {
     const { from, head } = createPullCommits()
-    const reviews = [scenario.createReview('alan', head)]
-    const removed = scenario.origin.commit(
-      { ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') },
-      [from],
-    )
-    expect(await scenario.decide(removed, head, { author: 'mallory', reviews })).toBe('wait')
+    const reviews = [createReview('alan', head)]
+    const removed = origin.commit({ ...baseFiles, [getCiYamlPath('mine')]: createReviewersYaml('alice') }, [
+      from,
+    ])
+    expect(await verdictOf(removed, head, { author: 'mallory', reviews })).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
     const { from, head } = createPullCommits(baseFiles, {
@@ -428,9 +374,9 @@ describe('T28: states of a review', () => {
       ...createPackageUpdateFiles('victim'),
     })
     const decideWith = async (...logins: string[]) =>
-      await scenario.decide(from, head, {
+      await verdictOf(from, head, {
         author: 'mallory',
-        reviews: logins.map((login) => scenario.createReview(login, head)),
+        reviews: logins.map((login) => createReview(login, head)),
       })
     expect(await decideWith('alan')).toBe('wait')
     expect(await decideWith('vera')).toBe('wait')
@@ -439,14 +385,8 @@ describe('T28: states of a review', () => {
   })
   test('the order of the list does not matter, but the times of the reviews do', () => {
     const head = createTestPullSnapshot().head
-    const first = scenario.createReview('alan', head, {
-      state: 'approved',
-      submittedAt: '2026-01-01T00:00:01Z',
-    })
-    const second = scenario.createReview('alan', head, {
-      state: 'dismissed',
-      submittedAt: '2026-01-01T00:00:02Z',
-    })
+    const first = createReview('alan', head, { state: 'approved', submittedAt: '2026-01-01T00:00:01Z' })
+    const second = createReview('alan', head, { state: 'dismissed', submittedAt: '2026-01-01T00:00:02Z' })
     expect(findLatestReviewOfEachUser([first, second])).toEqual([second])
     expect(findLatestReviewOfEachUser([second, first])).toEqual([second])
   })
@@ -457,9 +397,7 @@ describe('T32: labels', () => {
     '"%s" does not approve a pull request',
     async (label) => {
       const { from, head } = createPullCommits()
-      expect(await scenario.decide(from, head, { author: 'mallory', snapshot: { labels: [label] } })).toBe(
-        'wait',
-      )
+      expect(await verdictOf(from, head, { author: 'mallory', snapshot: { labels: [label] } })).toBe('wait')
     },
   )
   test('a blocking label blocks', async () => {
@@ -469,7 +407,7 @@ describe('T32: labels', () => {
 
 test('T33: forged checks: checks and statuses are not part of the input of the check', async () => {
   const { from, head } = createPullCommits()
-  const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
+  const { input } = await evaluate(from, head, { author: 'mallory' })
   expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
   expect(Object.keys(input.snapshot).filter((key) => /check|status/i.test(key))).toEqual([])
 })
@@ -485,12 +423,9 @@ describe('T34: rules in the pull request', () => {
   }
   test.each(Object.keys(rules))('%s of the pull request does not apply to it', async (path) => {
     const before = createPullCommits()
-    const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
+    const plain = await evaluate(before.from, before.head, { author: 'mallory' })
     const { from, head } = createPullCommits(baseFiles, { ...updatedFiles, [path]: rules[path] ?? '' })
-    const result = await scenario.evaluate(from, head, {
-      author: 'mallory',
-      reviews: [scenario.createReview('mallory', head)],
-    })
+    const result = await evaluate(from, head, { author: 'mallory', reviews: [createReview('mallory', head)] })
     expect(result.verdict.kind).toBe('wait')
     expect(result.outcome.waiting.flatMap(({ who }) => who)).toEqual(
       expect.arrayContaining([...(plain.outcome.waiting[0]?.who ?? [])]),
@@ -501,9 +436,9 @@ describe('T34: rules in the pull request', () => {
 
 test('T50: commits in the fork network: a review of a commit other than the head does not approve, in any repository', async () => {
   const { from, head } = createPullCommits()
-  const otherCommit = scenario.origin.commit(updatedFiles)
-  const reviews = [scenario.createReview('alan', otherCommit), scenario.createReview('maria', from)]
-  expect(await scenario.decide(from, head, { author: 'mallory', reviews })).toBe('wait')
+  const otherCommit = origin.commit(updatedFiles)
+  const reviews = [createReview('alan', otherCommit), createReview('maria', from)]
+  expect(await verdictOf(from, head, { author: 'mallory', reviews })).toBe('wait')
 })
 
 describe('T54: disabling checks in the pull request', () => {
@@ -515,7 +450,7 @@ describe('T54: disabling checks in the pull request', () => {
       ...waiver,
       [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
     }
-    const { verdict, rules: found } = await scenario.evaluatePull(baseFiles, head, { author: 'alice' })
+    const { verdict, rules: found } = await evaluatePull(baseFiles, head, { author: 'alice' })
     expect(verdict.kind).toBe('blocked')
     expect(found).toEqual(expect.arrayContaining(['outside-packages', 'package-content-mismatch']))
   })
@@ -532,11 +467,7 @@ describe('T55: untrusted text in comments of catalog-bot', () => {
     'a path with %j is only plain text in the comment',
     async (piece) => {
       const path = `operators/victim/${piece}.md`
-      const { verdict } = await scenario.evaluatePull(
-        baseFiles,
-        { ...baseFiles, [path]: 'x\n' },
-        { author: 'alice' },
-      )
+      const { verdict } = await evaluatePull(baseFiles, { ...baseFiles, [path]: 'x\n' }, { author: 'alice' })
       const { comment } = renderPullReport(verdict, { changeLines: [] })
       for (const line of comment.split('\n').filter((text) => text.includes(piece)))
         expect(line).toContain('`')
@@ -550,14 +481,14 @@ test('T56: forged markers: a comment with a forged marker does not change the ve
   const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
     (body, at) => ({
       id: at + 1,
-      author: scenario.fakeAccounts.person('mallory'),
+      author: person('mallory'),
       body,
       createdAt: '2026-01-01T00:00:00Z',
       updatedAt: '2026-01-01T00:00:00Z',
     }),
   )
-  const plain = await scenario.evaluate(from, head, { author: 'mallory' })
-  const marked = await scenario.evaluate(from, head, { author: 'mallory', snapshot: { comments } })
+  const plain = await evaluate(from, head, { author: 'mallory' })
+  const marked = await evaluate(from, head, { author: 'mallory', snapshot: { comments } })
   expect(marked.outcome).toEqual(plain.outcome)
   expect(marked.verdict).toEqual(plain.verdict)
 })
@@ -567,7 +498,7 @@ describe('T61: permissions that are not granted explicitly', () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
       const orphan = { ...baseFiles, [getCiYamlPath('mine')]: text }
       const { from, head } = createPullCommits(orphan)
-      const { verdict, outcome } = await scenario.evaluate(from, head, { author: 'mallory' })
+      const { verdict, outcome } = await evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
     }
@@ -575,11 +506,11 @@ describe('T61: permissions that are not granted explicitly', () => {
   test('a repository without owner files authorizes only people with the role maintain', async () => {
     const bare: OriginFiles = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
     const { from, head } = createPullCommits(bare)
-    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
-    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'write')
-    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('wait')
-    scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'maintain')
-    expect(await scenario.decide(from, head, { author: 'mallory' })).toBe('merge')
+    expect(await verdictOf(from, head, { author: 'mallory' })).toBe('wait')
+    scenario.fakeAccounts.roles.set(person('mallory').id, 'write')
+    expect(await verdictOf(from, head, { author: 'mallory' })).toBe('wait')
+    scenario.fakeAccounts.roles.set(person('mallory').id, 'maintain')
+    expect(await verdictOf(from, head, { author: 'mallory' })).toBe('merge')
   })
   test('an author with a deleted account has no permissions', async () => {
     expect(await decideUpdate({ author: null })).toBe('wait')
@@ -594,11 +525,7 @@ describe('T62: a flood of useless submissions', () => {
         createCatalogYaml(`flood-${'abcdefghijkmnpqrstuv'[at]}`, ['1.0.0']),
       ]),
     )
-    const { verdict, outcome } = await scenario.evaluatePull(
-      baseFiles,
-      { ...baseFiles, ...many },
-      { author: 'alice' },
-    )
+    const { verdict, outcome } = await evaluatePull(baseFiles, { ...baseFiles, ...many }, { author: 'alice' })
     expect(verdict.kind).toBe('wait')
     expect(outcome.waiting.length).toBe(1)
     expect(outcome.waiting[0]?.who).toEqual(['maria'])

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
+import { writeFiles } from '../../write-files.ts'
 
 const projectRoot = join(import.meta.dirname, '../../..')
 
@@ -33,11 +34,13 @@ beforeAll(() => {
   cliPackagePath = packCliPackage()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
-  writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
-  writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
-  writeRepositoryFile('.github/workflows/catalog.yml', 'on: pull_request\n')
+  writeRepositoryFiles({
+    'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0'),
+    'operators/tern/ci.yaml': 'reviewers: [terry]\n',
+    '.github/workflows/catalog.yml': 'on: pull_request\n',
+  })
   commitAllFiles('base')
-}, 60_000)
+})
 
 /** Packs `@catalog-bot/cli` with the name and command that npm would install. */
 function packCliPackage(): string {
@@ -89,11 +92,8 @@ function runGit(where: string, ...args: readonly string[]): string {
   }).trim()
 }
 
-function writeRepositoryFile(path: string, text: string): void {
-  const file = join(temporaryDirectory, 'catalog', path)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-}
+const writeRepositoryFiles = (files: Readonly<Record<string, string>>) =>
+  writeFiles(join(temporaryDirectory, 'catalog'), files)
 
 function commitAllFiles(message: string): string {
   runGit('catalog', 'add', '--all')
@@ -104,10 +104,10 @@ function commitAllFiles(message: string): string {
 /** Creates the merge ref of a pull request that branched off before main moved on, and returns the head commit. */
 function createPullMergeRef(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
-  for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)
+  writeRepositoryFiles(files)
   const head = commitAllFiles(title)
   runGit('catalog', 'checkout', '--quiet', 'main')
-  writeRepositoryFile('README.md', `${number}\n`)
+  writeRepositoryFiles({ 'README.md': `${number}\n` })
   commitAllFiles('main moves on')
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   runGit('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)
@@ -279,7 +279,7 @@ describe('action.yml', () => {
     expect(ran.summary).toMatch(/^### /)
     expect(ran.sarif?.runs[0]?.results.length).toBeGreaterThan(0)
     expect(existsSync(join(temporaryDirectory, 'work-1', 'hacked'))).toBe(false)
-  }, 60_000)
+  })
 
   test.each([
     ['full history', 8, 0],
@@ -297,7 +297,6 @@ describe('action.yml', () => {
       expect(ran.summary).toContain('Run the checks again later.')
       expect(ran.summary).not.toContain('automatically')
     },
-    60_000,
   )
 
   test('workflow commands in names are not executed', () => {
@@ -314,7 +313,7 @@ describe('action.yml', () => {
     expect(foreign).toEqual([])
     expect(ran.log).not.toContain('##[')
     expect(Object.keys(ran.outputs).sort()).toEqual(['errors', 'sarif', 'verdict', 'warnings'])
-  }, 60_000)
+  })
 
   test('rejects pull_request_target and a checkout that is too shallow, with a message', () => {
     const head = createPullMergeRef(4, { 'NOTES.md': 'x\n' })
@@ -326,7 +325,7 @@ describe('action.yml', () => {
     })
     const shallow = runAction({ ...createPullRequestEvent(4, head), workspace: checkOutPull(4, 1) })
     expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
-  }, 60_000)
+  })
 
   test('validates every catalog if the event has no pull request', () => {
     const ran = runAction({ name: 'push', payload: {}, workspace: join(temporaryDirectory, 'catalog') })
@@ -335,5 +334,5 @@ describe('action.yml', () => {
       outputs: { verdict: 'passed' },
       summary: expect.stringContaining('1 catalog: passed'),
     })
-  }, 60_000)
+  })
 })

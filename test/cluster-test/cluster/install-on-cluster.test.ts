@@ -1,6 +1,5 @@
 // `install --kubeconfig` without its output: the plan from the simulation, the objects on the cluster, and the result.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   analyzeBundleInstall,
@@ -16,16 +15,14 @@ import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-l
 import { startFakeApiServer, FakeKubernetesApi } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
+import { writeFiles } from '../../write-files.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('install-on-cluster')
 let fakeKubernetesApi: FakeKubernetesApi
 
 const fakeApiServer = await startFakeApiServer()
 beforeAll(async () => {
-  const writeTestFile = (path: string, text: string) => {
-    mkdirSync(dirname(join(temporaryDirectory, path)), { recursive: true })
-    writeFileSync(join(temporaryDirectory, path), text)
-  }
+  const writeTestFile = (path: string, text: string) => writeFiles(temporaryDirectory, { [path]: text })
   const catalog = (lines: readonly string[]) =>
     parseCatalogBlobsFromLines(lines)
       .map((blob) => JSON.stringify(blob))

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { createClusterTestClient } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import { toTreeSha } from '../../../src/pull-request/ids.ts'
-import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import { parseCatalogBlobsFromLines } from '../../checks/install/parse-catalog-lines.ts'
 import { coreApiKinds, startFakeApiServer, FakeKubernetesApi } from '../cluster/fake-kubernetes-api.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/opm-server.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
+import { createPlannedClusterTest } from '../planned-cluster-test.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('open-trials')
 
@@ -37,15 +37,6 @@ afterAll(async () => {
 })
 
 const requestingRepository = { github: { owner: 'coast', name: 'catalog' }, installation: 1 }
-const plannedClusterTest: PlannedClusterTest = {
-  target: 'OLM v0',
-  package: 'foo',
-  channel: 'stable',
-  mode: 'AllNamespaces',
-  steps: [],
-  crds: [],
-  isUpgrade: false,
-}
 
 test('the process reads the operator’s list and connects to the cluster listed there', async () => {
   expect(await clusterTestClient.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({
@@ -55,7 +46,7 @@ test('the process reads the operator’s list and connects to the cluster listed
   const answer = await clusterTestClient.order({
     kind: 'try',
     ...requestingRepository,
-    trial: plannedClusterTest,
+    trial: createPlannedClusterTest(),
     catalogs: { head: 1 },
     abandoned: [],
   })

@@ -29,6 +29,7 @@ import {
   createKubernetesStatusResponse,
 } from '../cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1 } from '../cluster/fake-olm.ts'
+import { createPlannedClusterTest } from '../planned-cluster-test.ts'
 
 const githubRepository = { owner: 'coast', name: 'catalog' }
 const clusterTargetsYaml = `
@@ -42,15 +43,9 @@ const clusterTargetsYaml = `
 - {github: trusted/catalog, kubeconfig: first, catalogHost: bot.example, confined: false}
 - {github: wide/catalog, kubeconfig: first, catalogHost: bot.example, network: {reaches: [10.1.0.0/16]}}
 `
-const plannedClusterTest: PlannedClusterTest = {
-  target: 'OLM v0',
-  package: 'foo',
-  channel: 'stable',
-  mode: 'AllNamespaces',
+const plannedClusterTest = createPlannedClusterTest({
   steps: [{ root: 'foo.v1', version: '1.0.0', names: ['foo.v1'] }],
-  crds: [],
-  isUpgrade: false,
-}
+})
 const createRequest = (more: object = {}): ClusterTestWorkerRequest => ({
   kind: 'try',
   github: githubRepository,

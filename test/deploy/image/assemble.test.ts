@@ -69,7 +69,7 @@ describeIfImageAvailable(['umoci', 'docker-registry', 'skopeo'])('the container 
     const egress = allowLoopbackRegistries(server.host)
     registry = new HttpRegistryClient({ clock: systemClock, egress })
     pusher = new RegistryImagePusher({ clock: systemClock, egress, credentials: [] })
-  }, 30_000)
+  })
   afterAll(async () => {
     await registry?.close()
     await pusher?.close()

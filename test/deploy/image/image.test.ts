@@ -61,7 +61,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
         INSECURE_REGISTRIES: demo.registry.host,
       },
     })
-  }, 180_000)
+  })
   afterAll(async () => {
     await container?.stop('KILL')
     await demo?.stop()
@@ -107,7 +107,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
       execFileSync('chroot', ['--userspec=1000:1000', root, ...command], { encoding: 'utf8' }).trim()
     expect(run('node', '--print', 'process.arch')).toBe('arm64')
     expect(run('catalog-bot', '--version')).toBe(readProjectVersion())
-  }, 120_000)
+  })
 
   test('starts with the setup page, is ready, and keeps the setup page secret', async () => {
     const setupUrl = await findLine(setupUrlPattern)
@@ -115,7 +115,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
       expect({ path, status: (await fetch(new URL(path, setupUrl))).status }).toEqual({ path, status: 200 })
     expect((await fetch(new URL('/setup', setupUrl))).status).toBe(404)
     expect(await (await fetch(setupUrl)).text()).toContain('Create the GitHub App')
-  }, 60_000)
+  })
 
   test('passes the health check of the Dockerfile while it waits for setup', async () => {
     const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8')
@@ -123,7 +123,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
     const { port } = new URL(await findLine(setupUrlPattern))
     const check = await container.execute('env', `PORT=${port}`, ...(JSON.parse(command) as string[]))
     expect(check).toEqual({ output: '', exitCode: 0 })
-  }, 60_000)
+  })
 
   test('does not run as root, has no capabilities, and cannot write outside /data and /tmp', async () => {
     const processIds = container.processIds()
@@ -153,7 +153,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
         'catalog-bot: the demo runs only from a checkout of catalog-bot, which this installation is not\n',
       exitCode: 2,
     })
-  }, 60_000)
+  })
 
   test('creates the App, and checks and merges a pull request', async () => {
     const started = performance.now()
@@ -168,14 +168,14 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
       'catalog-bot / validation: success',
     )
     console.log(`from the setup page to the merge: ${Math.round(performance.now() - started)} ms`)
-  }, 180_000)
+  })
 
   test('runs doctor and lists freezes next to the running App', async () => {
     const doctor = await container.execute('catalog-bot', 'doctor', demoRepositoryName)
     expect(doctor.output).toContain('the App has every permission in app.yml')
     const landings = await container.execute('catalog-bot', 'landings', '--repository', demoRepositoryName)
     expect(landings).toEqual({ output: expect.any(String), exitCode: 0 })
-  }, 60_000)
+  })
 
   test('ends within five seconds after SIGTERM', async () => {
     const started = performance.now()
@@ -183,5 +183,5 @@ describeIfImageAvailable(['umoci', 'runc'])('the container image', () => {
     const milliseconds = Math.round(performance.now() - started)
     console.log(`SIGTERM: ${milliseconds} ms`)
     expect(milliseconds).toBeLessThan(5000)
-  }, 30_000)
+  })
 })

@@ -84,7 +84,7 @@ describe('npm start in a checkout', () => {
       PORT: '0',
       SWEEP_SECONDS: '2',
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await bot?.stop('KILL')
     await demo?.stop()
@@ -93,14 +93,14 @@ describe('npm start in a checkout', () => {
 
   test('creates the App, and merges a pull request', async () => {
     await followSetupGuideUntilMerge('npm', demo, bot)
-  }, 180_000)
+  })
 
   test('ends with SIGTERM to npm, and frees its port', async () => {
     const { url = '' } = /listening on (?<url>http:\S+)/.exec(bot.lines.join('\n'))?.groups ?? {}
     expect((await fetch(`${url}/livez`)).status).toBe(200)
     await bot.stop('TERM')
     await expect(fetch(`${url}/livez`)).rejects.toThrow()
-  }, 60_000)
+  })
 })
 
 function startBotWithNpm(environment: EnvironmentVariables): RunningBot {
@@ -165,7 +165,7 @@ describeIfImageAvailable(['umoci', 'runc'])('the image', () => {
   beforeAll(() => {
     directory = createImageTestDirectory()
     bundle = unpackImage(readImageLayout().path, join(directory, 'bundle'))
-  }, 180_000)
+  })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   test.each([

@@ -82,7 +82,7 @@ describeIfImageAvailable([])('in a workflow', () => {
     demo = await startDemoEnvironment({ directory: join(directory, 'sandbox') })
     demo.github.webhooks.drop()
     await execFileAsync('git', ['clone', '--quiet', '--no-local', projectRoot, checkout])
-  }, 120_000)
+  })
   afterAll(async () => {
     await demo?.stop()
     rmSync(directory, { recursive: true, force: true })

@@ -1,14 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { limitFindingsPerRule } from '../../../packages/findings/src/finding-list.ts'
-import type { Finding, Severity } from '../../../packages/findings/src/finding.ts'
+import type { Severity } from '../../../packages/findings/src/finding.ts'
+import { createTestFinding } from '../../policy/verdict-inputs.ts'
 
-const createFinding = (rule: string, severity: Severity): Finding => ({
-  rule,
-  severity,
-  what: '',
-  why: '',
-  fix: '',
-})
+const createFinding = (rule: string, severity: Severity) => createTestFinding({ rule, severity })
 
 test('every error is shown, and the first of each other rule, in their order', () => {
   const findings = [

@@ -1,14 +1,9 @@
 import { expect, test } from '@jest/globals'
-import type { Finding, Severity } from '../../../packages/findings/src/finding.ts'
+import type { Severity } from '../../../packages/findings/src/finding.ts'
 import { selectMostSevereFindings } from '../../../packages/findings/src/finding-list.ts'
+import { createTestFinding } from '../../policy/verdict-inputs.ts'
 
-const createFinding = (severity: Severity, rule: string): Finding => ({
-  rule,
-  severity,
-  what: '',
-  why: '',
-  fix: '',
-})
+const createFinding = (severity: Severity, rule: string) => createTestFinding({ rule, severity })
 const sampleFindings = [
   createFinding('info', 'a'),
   createFinding('error', 'b'),

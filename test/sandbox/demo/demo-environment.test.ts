@@ -19,4 +19,4 @@ test('a demo environment that cannot be set up leaves no server behind', async (
   } finally {
     rmSync(directory, { recursive: true })
   }
-}, 20_000)
+})

@@ -12,47 +12,39 @@ import {
 import type { GitHubFixture } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
-const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
-const { github, installation, octokit } = githubFixture
-afterAll(async () => githubFixture.stop())
+const fixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
+const { github, installation, octokit } = fixture
+afterAll(async () => fixture.stop())
 
 const getCurrentTimeSeconds = (): number => Math.floor(Date.now() / 1000)
 const createHttpErrorMatcher = (value: number): object => expect.objectContaining({ status: value })
 
 describe('an app authenticates with a JWT', () => {
   test.each<[string, () => string]>([
-    ['signed with another key', () => signJwt({ iss: githubFixture.app.id }, generatePrivateKey())],
-    ['that has expired', () => signJwt({ iss: githubFixture.app.id, exp: getCurrentTimeSeconds() - 5 })],
+    ['signed with another key', () => signJwt({ iss: fixture.app.id }, generatePrivateKey())],
+    ['that has expired', () => signJwt({ iss: fixture.app.id, exp: getCurrentTimeSeconds() - 5 })],
     [
       'with a longer lifetime than GitHub allows',
-      () => signJwt({ iss: githubFixture.app.id, exp: getCurrentTimeSeconds() + 3600 }),
+      () => signJwt({ iss: fixture.app.id, exp: getCurrentTimeSeconds() + 3600 }),
     ],
-    [
-      'issued in the future',
-      () => signJwt({ iss: githubFixture.app.id, iat: getCurrentTimeSeconds() + 300 }),
-    ],
+    ['issued in the future', () => signJwt({ iss: fixture.app.id, iat: getCurrentTimeSeconds() + 300 })],
     ['of an app that does not exist', () => signJwt({ iss: 1 })],
-    [
-      'with another algorithm in its header',
-      () => signJwt({ iss: githubFixture.app.id }, privateKey, 'none'),
-    ],
+    ['with another algorithm in its header', () => signJwt({ iss: fixture.app.id }, privateKey, 'none')],
     ['that is malformed', () => 'a.b.c'],
   ])('a JWT %s is rejected', async (_, make) => {
-    await expect(githubFixture.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(
+    await expect(fixture.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(
       createHttpErrorMatcher(401),
     )
   })
 
   test('an installation token is not accepted as a JWT, and a JWT cannot access a repository', async () => {
     await expect(octokit.rest.apps.getAuthenticated()).rejects.toEqual(createHttpErrorMatcher(401))
-    await expect(githubFixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(
-      createHttpErrorMatcher(401),
-    )
+    await expect(fixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(createHttpErrorMatcher(401))
   })
 
   test("Probot's client authenticates automatically", async () => {
     const octokit = new ProbotOctokit({
-      auth: { appId: githubFixture.app.id, privateKey, installationId: installation.id },
+      auth: { appId: fixture.app.id, privateKey, installationId: installation.id },
       baseUrl: github.url,
     })
     expect((await octokit.rest.repos.get(repositoryParams)).data.full_name).toBe(fullRepositoryName)
@@ -61,30 +53,30 @@ describe('an app authenticates with a JWT', () => {
 
 describe('an installation token', () => {
   test('expires after an hour for REST and Git', async () => {
-    const token = await githubFixture.token()
-    await githubFixture.client(token).rest.repos.get(repositoryParams)
+    const token = await fixture.token()
+    await fixture.client(token).rest.repos.get(repositoryParams)
     currentTimeMs += 3_600_000
-    await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
+    await expect(fixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(401),
     )
     await expect(
-      runGit(githubFixture.directory, token, 'ls-remote', `${github.url}/${fullRepositoryName}.git`),
+      runGit(fixture.directory, token, 'ls-remote', `${github.url}/${fullRepositoryName}.git`),
     ).rejects.toThrow()
   })
 
   test('can be narrowed, but not widened', async () => {
-    const token = await githubFixture.token({ permissions: { contents: 'read' } })
-    await githubFixture.client(token).rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
-    await expect(githubFixture.client(token).rest.pulls.list(repositoryParams)).rejects.toThrow(
+    const token = await fixture.token({ permissions: { contents: 'read' } })
+    await fixture.client(token).rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
+    await expect(fixture.client(token).rest.pulls.list(repositoryParams)).rejects.toThrow(
       'Resource not accessible by integration',
     )
-    await expect(githubFixture.token({ permissions: { administration: 'write' } })).rejects.toEqual(
+    await expect(fixture.token({ permissions: { administration: 'write' } })).rejects.toEqual(
       createHttpErrorMatcher(422),
     )
-    await expect(githubFixture.token({ permissions: { members: 'write' } })).rejects.toEqual(
+    await expect(fixture.token({ permissions: { members: 'write' } })).rejects.toEqual(
       createHttpErrorMatcher(422),
     )
-    await expect(githubFixture.token({ repositoryNames: ['not-there'] })).rejects.toEqual(
+    await expect(fixture.token({ repositoryNames: ['not-there'] })).rejects.toEqual(
       createHttpErrorMatcher(422),
     )
   })
@@ -93,16 +85,11 @@ describe('an installation token', () => {
     const other = { owner: 'catalogs', repo: 'other' }
     const repo = await github.createRepository('catalogs', 'other', { private: true })
     github.changeInstallation(installation, ['catalogs/other'])
-    const [one, both] = [
-      await githubFixture.token({ repositoryNames: ['community'] }),
-      await githubFixture.token(),
-    ]
-    await expect(githubFixture.client(one).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
-    expect((await githubFixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
+    const [one, both] = [await fixture.token({ repositoryNames: ['community'] }), await fixture.token()]
+    await expect(fixture.client(one).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
+    expect((await fixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
     github.changeInstallation(installation, [], ['catalogs/other'])
-    await expect(githubFixture.client(both).rest.repos.get(other)).rejects.toEqual(
-      createHttpErrorMatcher(404),
-    )
+    await expect(fixture.client(both).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
   })
 
   test.each<[string, 'read' | 'write', (client: GitHubFixture['octokit']) => Promise<unknown>]>([
@@ -143,7 +130,7 @@ describe('an installation token', () => {
     const all = { ...installation.permissions }
     const less = { ...all, [permission]: 'read' as const }
     if (level === 'read') delete (less as Record<string, string>)[permission]
-    const client = githubFixture.client(await githubFixture.token())
+    const client = fixture.client(await fixture.token())
     github.setPermissions(installation, less)
     await expect(call(client)).rejects.toEqual(createHttpErrorMatcher(403))
     github.setPermissions(installation, all)
@@ -151,31 +138,31 @@ describe('an installation token', () => {
   })
 
   test('of a suspended or removed installation is rejected', async () => {
-    const token = await githubFixture.token()
+    const token = await fixture.token()
     github.suspend(installation)
-    await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
+    await expect(fixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(403),
     )
     github.suspend(installation, false)
-    await githubFixture.client(token).rest.repos.get(repositoryParams)
+    await fixture.client(token).rest.repos.get(repositoryParams)
     const { app, installations } = github.installApp(
       { slug: 'short-lived', privateKey, webhookSecret: 'x', events: [], permissions: { contents: 'read' } },
       [fullRepositoryName],
     )
     const [second] = installations
-    const client = githubFixture.client(signJwt({ iss: app.id }))
+    const client = fixture.client(signJwt({ iss: app.id }))
     const { data } = await client.rest.apps.createInstallationAccessToken({
       installation_id: second?.id ?? 0,
     })
     if (second !== undefined) github.uninstall(second)
-    await expect(githubFixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
+    await expect(fixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
       createHttpErrorMatcher(401),
     )
   })
 })
 
 test('a user with read access cannot dispatch events or create refs', async () => {
-  const client = githubFixture.client(github.tokenFor('outsider'))
+  const client = fixture.client(github.tokenFor('outsider'))
   await expect(
     client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
   ).rejects.toEqual(createHttpErrorMatcher(403))
@@ -187,17 +174,17 @@ test('a user with read access cannot dispatch events or create refs', async () =
 test('a private repository is not found for users without access', async () => {
   await github.createRepository('maintainer', 'hidden', { private: true })
   const hidden = { owner: 'maintainer', repo: 'hidden' }
-  await expect(githubFixture.client(github.tokenFor('outsider')).rest.repos.get(hidden)).rejects.toEqual(
+  await expect(fixture.client(github.tokenFor('outsider')).rest.repos.get(hidden)).rejects.toEqual(
     createHttpErrorMatcher(404),
   )
-  await githubFixture.client(github.tokenFor('maintainer')).rest.repos.get(hidden)
+  await fixture.client(github.tokenFor('maintainer')).rest.repos.get(hidden)
 })
 
 test('an invalid token is rejected even if no token is required', async () => {
-  await githubFixture.client(github.tokenFor('bob')).rest.users.getByUsername({ username: 'bob' })
-  await expect(
-    githubFixture.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' }),
-  ).rejects.toEqual(createHttpErrorMatcher(401))
+  await fixture.client(github.tokenFor('bob')).rest.users.getByUsername({ username: 'bob' })
+  await expect(fixture.client('ghs_made_up').rest.users.getByUsername({ username: 'bob' })).rejects.toEqual(
+    createHttpErrorMatcher(401),
+  )
 })
 
 test('the request log names callers and contains no secrets', () => {

@@ -3,15 +3,15 @@ import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
+let fixture: GitHubFixture
 beforeEach(async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: false })
+  fixture = await startGitHubFixture({ validateTraffic: false })
 })
-afterEach(async () => githubFixture.stop())
+afterEach(async () => fixture.stop())
 
 const alphaCatalogPath = 'catalogs/v4.18/alpha/catalog.yaml'
 const openPullRequest = async (more: object = {}): Promise<MockPull> =>
-  githubFixture.github.openPull({
+  fixture.github.openPull({
     repository: fullRepositoryName,
     author: 'alice',
     title: 'Alpha',
@@ -21,19 +21,19 @@ const openPullRequest = async (more: object = {}): Promise<MockPull> =>
 const readPullFromApi = async (
   pull: MockPull,
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
-  (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
+  (await fixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
 /** The response after GitHub finished what it computes on request. */
 const readPullWithMergeability = async (pull: MockPull): ReturnType<typeof readPullFromApi> => {
   await readPullFromApi(pull)
-  await githubFixture.github.settled()
+  await fixture.github.settled()
   return readPullFromApi(pull)
 }
 const findReceivedWebhookEvent = async (
   pull: MockPull,
   action: string,
 ): Promise<Record<string, unknown> | undefined> => {
-  await githubFixture.github.settled()
-  return githubFixture.receiver.received.find(
+  await fixture.github.settled()
+  return fixture.receiver.received.find(
     (each) =>
       each.event === 'pull_request' &&
       each.payload['number'] === pull.number &&
@@ -45,7 +45,7 @@ describe('the head', () => {
   test('moves with a push, and synchronize names the heads before and after', async () => {
     const pull = await openPullRequest()
     const before = pull.headSha
-    const after = await githubFixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
+    const after = await fixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
     expect(await findReceivedWebhookEvent(pull, 'synchronize')).toMatchObject({
       before,
       after,
@@ -56,16 +56,16 @@ describe('the head', () => {
   test('is replaced by a force push', async () => {
     const pull = await openPullRequest()
     const before = pull.headSha
-    const after = await githubFixture.github.forcePush(pull, { 'other.yaml': '2\n' })
+    const after = await fixture.github.forcePush(pull, { 'other.yaml': '2\n' })
     expect(await readPullFromApi(pull)).toMatchObject({ commits: 1, head: { sha: after } })
     expect(await findReceivedWebhookEvent(pull, 'synchronize')).toMatchObject({ before, after })
-    await githubFixture.github.forcePush(pull, { commit: before })
+    await fixture.github.forcePush(pull, { commit: before })
     expect((await readPullFromApi(pull)).head.sha).toBe(before)
   })
 
   test('stays when the fork is deleted, but has no repository', async () => {
     const pull = await openPullRequest()
-    if (pull.headRepo !== null) githubFixture.github.deleteFork(pull.headRepo)
+    if (pull.headRepo !== null) fixture.github.deleteFork(pull.headRepo)
     expect(await readPullFromApi(pull)).toMatchObject({
       state: 'open',
       head: { repo: null, sha: pull.headSha },
@@ -73,15 +73,15 @@ describe('the head', () => {
   })
 
   test('closes its pull request when its branch is deleted', async () => {
-    await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' }, { branch: 'topic' })
-    const { data } = await githubFixture.octokit.rest.pulls.create({
+    await fixture.github.pushToBase(fullRepositoryName, { x: 'y' }, { branch: 'topic' })
+    const { data } = await fixture.octokit.rest.pulls.create({
       ...repositoryParams,
       title: 'x',
       head: 'topic',
       base: 'main',
     })
-    await githubFixture.github.deleteBranch(fullRepositoryName, 'topic')
-    expect(githubFixture.github.pull(fullRepositoryName, data.number)).toMatchObject({
+    await fixture.github.deleteBranch(fullRepositoryName, 'topic')
+    expect(fixture.github.pull(fullRepositoryName, data.number)).toMatchObject({
       state: 'closed',
       merged: null,
     })
@@ -91,16 +91,16 @@ describe('the head', () => {
 describe('the base', () => {
   test('in the pull request does not follow the branch', async () => {
     const pull = await openPullRequest()
-    const tip = await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
-    const { data } = await githubFixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
+    const tip = await fixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
+    const { data } = await fixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
     expect(data.object.sha).toBe(tip)
     expect((await readPullFromApi(pull)).base.sha).not.toBe(tip)
   })
 
   test('can be changed, and edited names the previous base', async () => {
     const pull = await openPullRequest()
-    await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
-    await githubFixture.github.retarget(pull, 'release')
+    await fixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
+    await fixture.github.retarget(pull, 'release')
     expect(await findReceivedWebhookEvent(pull, 'edited')).toMatchObject({
       changes: { base: { ref: { from: 'main' } } },
       pull_request: { base: { ref: 'release' } },
@@ -110,7 +110,7 @@ describe('the base', () => {
   test('makes mergeability unknown when it moves, and false when it conflicts', async () => {
     const pull = await openPullRequest()
     expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
-    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
+    await fixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
     expect(await readPullFromApi(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
     expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
   })
@@ -118,30 +118,28 @@ describe('the base', () => {
 
 describe('users', () => {
   test('keep their id through a rename, and the old login becomes available', async () => {
-    const { id } = githubFixture.github.account('alice')
+    const { id } = fixture.github.account('alice')
     const pull = await openPullRequest()
-    githubFixture.github.renameUser('alice', 'alicia')
-    const squatter = githubFixture.github.createUser('alice')
+    fixture.github.renameUser('alice', 'alicia')
+    const squatter = fixture.github.createUser('alice')
     expect((await readPullFromApi(pull)).user).toMatchObject({ id, login: 'alicia' })
-    expect((await githubFixture.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(
-      squatter.id,
-    )
+    expect((await fixture.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(squatter.id)
   })
 
   test('are null in their pull requests, comments, and reviews after deletion', async () => {
     const pull = await openPullRequest()
-    githubFixture.github.comment(pull, 'bob', 'x')
-    githubFixture.github.review(pull, 'bob', 'approve')
-    githubFixture.github.deleteUser('bob')
-    githubFixture.github.deleteUser('alice')
+    fixture.github.comment(pull, 'bob', 'x')
+    fixture.github.review(pull, 'bob', 'approve')
+    fixture.github.deleteUser('bob')
+    fixture.github.deleteUser('alice')
     expect((await readPullFromApi(pull)).user).toBeNull()
     const issue = { ...repositoryParams, issue_number: pull.number }
-    expect((await githubFixture.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
+    expect((await fixture.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
     expect(
-      (await githubFixture.octokit.rest.pulls.listReviews({ ...repositoryParams, pull_number: pull.number }))
+      (await fixture.octokit.rest.pulls.listReviews({ ...repositoryParams, pull_number: pull.number }))
         .data[0]?.user,
     ).toBeNull()
-    await expect(githubFixture.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
+    await expect(fixture.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
       status: 404,
     })
   })
@@ -151,8 +149,8 @@ describe('users', () => {
     ['triage', 'read'],
     ['admin', 'admin'],
   ] as const)('with the role %s have the permission %s', async (role, permission) => {
-    githubFixture.github.setRole(fullRepositoryName, 'bob', role)
-    const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
+    fixture.github.setRole(fullRepositoryName, 'bob', role)
+    const { data } = await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({
       ...repositoryParams,
       username: 'bob',
     })
@@ -160,27 +158,27 @@ describe('users', () => {
   })
 
   test('without a role may read a public repository, but not review', async () => {
-    const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
+    const { data } = await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({
       ...repositoryParams,
       username: 'outsider',
     })
     expect(data.permission).toBe('read')
     const request = { ...repositoryParams, pull_number: (await openPullRequest()).number }
     await expect(
-      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['outsider'] }),
+      fixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['outsider'] }),
     ).rejects.toMatchObject({ status: 422 })
     await expect(
-      githubFixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
+      fixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
     ).rejects.toMatchObject({ status: 422 })
   })
 
   test('in a team have an active or pending membership, and only active members get the role of the team', async () => {
-    const team = githubFixture.github.createTeam('catalogs', 'owners', ['alice'])
-    githubFixture.github.addMember(team, 'bob', 'member', 'pending')
-    githubFixture.github.setTeamRole(fullRepositoryName, team, 'write')
+    const team = fixture.github.createTeam('catalogs', 'owners', ['alice'])
+    fixture.github.addMember(team, 'bob', 'member', 'pending')
+    fixture.github.setTeamRole(fullRepositoryName, team, 'write')
     const member = async (username: string): Promise<string> =>
       (
-        await githubFixture.octokit.rest.teams.getMembershipForUserInOrg({
+        await fixture.octokit.rest.teams.getMembershipForUserInOrg({
           org: 'catalogs',
           team_slug: 'owners',
           username,
@@ -189,22 +187,18 @@ describe('users', () => {
     expect([await member('alice'), await member('bob')]).toEqual(['active', 'pending'])
     await expect(member('outsider')).rejects.toMatchObject({ status: 404 })
     const level = async (username: string): Promise<string> =>
-      (
-        await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
-          ...repositoryParams,
-          username,
-        })
-      ).data.permission
+      (await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({ ...repositoryParams, username }))
+        .data.permission
     expect([await level('alice'), await level('bob')]).toEqual(['write', 'read'])
   })
 
   test('cannot approve their own pull request, and a review is bound to the commit that was reviewed', async () => {
     const pull = await openPullRequest()
-    expect(() => githubFixture.github.review(pull, 'alice', 'approve')).toThrow()
+    expect(() => fixture.github.review(pull, 'alice', 'approve')).toThrow()
     const seen = pull.headSha
-    githubFixture.github.review(pull, 'bob', 'approve')
-    await githubFixture.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
-    const { data } = await githubFixture.octokit.rest.pulls.listReviews({
+    fixture.github.review(pull, 'bob', 'approve')
+    await fixture.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
+    const { data } = await fixture.octokit.rest.pulls.listReviews({
       ...repositoryParams,
       pull_number: pull.number,
     })
@@ -221,7 +215,7 @@ describe('lists', () => {
         'README.md': null,
       },
     })
-    const { data } = await githubFixture.octokit.rest.pulls.listFiles({
+    const { data } = await fixture.octokit.rest.pulls.listFiles({
       ...repositoryParams,
       pull_number: pull.number,
     })
@@ -234,36 +228,36 @@ describe('lists', () => {
 
   test('are paginated by Link headers, with at most 100 items per page', async () => {
     const pull = await openPullRequest()
-    for (let count = 0; count < 130; count++) githubFixture.github.comment(pull, 'bob', String(count))
+    for (let count = 0; count < 130; count++) fixture.github.comment(pull, 'bob', String(count))
     const issue = { ...repositoryParams, issue_number: pull.number }
-    const first = await githubFixture.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
+    const first = await fixture.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
     expect(first.data).toHaveLength(100)
     expect(first.headers.link).toContain('rel="next"')
-    const all = await githubFixture.octokit.paginate(githubFixture.octokit.rest.issues.listComments, {
+    const all = await fixture.octokit.paginate(fixture.octokit.rest.issues.listComments, {
       ...issue,
       per_page: 50,
     })
     expect(all.map((each) => each.body)).toEqual(Array.from({ length: 130 }, (_, at) => String(at)))
-    expect((await githubFixture.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
+    expect((await fixture.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
   })
 
   test('that have not changed respond to their ETag with 304', async () => {
     const pull = await openPullRequest()
-    const first = await githubFixture.octokit.rest.pulls.list(repositoryParams)
+    const first = await fixture.octokit.rest.pulls.list(repositoryParams)
     const headers = { 'if-none-match': first.headers.etag ?? '' }
-    await expect(
-      githubFixture.octokit.rest.pulls.list({ ...repositoryParams, headers }),
-    ).rejects.toMatchObject({ status: 304 })
-    await githubFixture.github.label(pull, 'new')
-    expect((await githubFixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).status).toBe(200)
+    await expect(fixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).rejects.toMatchObject({
+      status: 304,
+    })
+    await fixture.github.label(pull, 'new')
+    expect((await fixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).status).toBe(200)
   })
 
   test('of pull requests filter by state, base and head', async () => {
     const pull = await openPullRequest()
     await openPullRequest({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
-    await githubFixture.github.close(pull)
+    await fixture.github.close(pull)
     const numbers = async (query: object): Promise<number[]> =>
-      (await githubFixture.octokit.rest.pulls.list({ ...repositoryParams, ...query })).data.map(
+      (await fixture.octokit.rest.pulls.list({ ...repositoryParams, ...query })).data.map(
         (each) => each.number,
       )
     expect(await numbers({})).toEqual([2])
@@ -283,7 +277,7 @@ describe('check runs', () => {
   } as const
   const create = async (pull: MockPull, more: object = {}): Promise<number> =>
     (
-      await githubFixture.octokit.rest.checks.create({
+      await fixture.octokit.rest.checks.create({
         ...repositoryParams,
         name: 'validation',
         head_sha: pull.headSha,
@@ -300,9 +294,9 @@ describe('check runs', () => {
     })
     await expect(create(pull, { output: output(51) })).rejects.toMatchObject({ status: 422 })
     const check_run_id = await create(pull, { output: output(50) })
-    await githubFixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id, output: output(7) })
+    await fixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id, output: output(7) })
     expect(
-      (await githubFixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.output
+      (await fixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.output
         .annotations_count,
     ).toBe(57)
   })
@@ -328,7 +322,7 @@ describe('check runs', () => {
     const newest = await create(pull, { conclusion: 'success' })
     const listed = async (filter: 'latest' | 'all'): Promise<number[]> =>
       (
-        await githubFixture.octokit.rest.checks.listForRef({ ...repositoryParams, ref: pull.headSha, filter })
+        await fixture.octokit.rest.checks.listForRef({ ...repositoryParams, ref: pull.headSha, filter })
       ).data.check_runs.map((each) => each.id)
     expect(await listed('latest')).toEqual([newest])
     expect(await listed('all')).toHaveLength(2)
@@ -338,13 +332,13 @@ describe('check runs', () => {
     const pull = await openPullRequest()
     const check_run_id = await create(pull)
     expect(
-      (await githubFixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.pull_requests,
+      (await fixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.pull_requests,
     ).toEqual([])
   })
 
   test('require a commit that exists', async () => {
     await expect(
-      githubFixture.octokit.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: '1'.repeat(40) }),
+      fixture.octokit.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: '1'.repeat(40) }),
     ).rejects.toMatchObject({ status: 422 })
   })
 })
@@ -353,38 +347,34 @@ describe('merging', () => {
   test('the merge endpoint requires the current head, no draft, and no conflict', async () => {
     const pull = await openPullRequest()
     const merge = async (more: object = {}): Promise<unknown> =>
-      githubFixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
+      fixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
     await expect(merge({ sha: '1'.repeat(40) })).rejects.toMatchObject({ status: 409 })
-    await githubFixture.github.draft(pull)
+    await fixture.github.draft(pull)
     await expect(merge()).rejects.toMatchObject({ status: 405 })
-    await githubFixture.github.draft(pull, false)
-    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
+    await fixture.github.draft(pull, false)
+    await fixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
     await expect(merge({ sha: pull.headSha })).rejects.toMatchObject({ status: 405 })
   })
 
   test('pushing the same content without the commit merges nothing', async () => {
     const pull = await openPullRequest()
-    await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'new: 1\n' })
+    await fixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'new: 1\n' })
     expect(pull).toMatchObject({ state: 'open', merged: null })
   })
 
   test('a merged pull request cannot be reopened', async () => {
     const pull = await openPullRequest()
-    await githubFixture.octokit.rest.git.updateRef({
-      ...repositoryParams,
-      ref: 'heads/main',
-      sha: pull.headSha,
-    })
+    await fixture.octokit.rest.git.updateRef({ ...repositoryParams, ref: 'heads/main', sha: pull.headSha })
     expect(pull).toMatchObject({ state: 'closed', merged: { sha: pull.headSha } })
-    await expect(githubFixture.github.reopen(pull)).rejects.toThrow('Validation Failed')
+    await expect(fixture.github.reopen(pull)).rejects.toThrow('Validation Failed')
   })
 
   test('a ref only moves forward unless the update is forced', async () => {
     const pull = await openPullRequest()
-    await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' })
+    await fixture.github.pushToBase(fullRepositoryName, { x: 'y' })
     const request = { ...repositoryParams, ref: 'heads/main', sha: pull.headSha }
-    await expect(githubFixture.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
-    await githubFixture.octokit.rest.git.updateRef({ ...request, force: true })
+    await expect(fixture.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
+    await fixture.octokit.rest.git.updateRef({ ...request, force: true })
     expect(pull.merged).not.toBeNull()
   })
 })
@@ -392,25 +382,22 @@ describe('merging', () => {
 test('a pull request cannot be opened twice, without changes, or from a missing branch', async () => {
   const pull = await openPullRequest()
   const again = { ...repositoryParams, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
-  await expect(githubFixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
-  await expect(githubFixture.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
+  await expect(fixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
+  await expect(fixture.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
     status: 422,
   })
-  await expect(
-    githubFixture.octokit.rest.pulls.create({ ...again, head: 'not-there' }),
-  ).rejects.toMatchObject({ status: 422 })
+  await expect(fixture.octokit.rest.pulls.create({ ...again, head: 'not-there' })).rejects.toMatchObject({
+    status: 422,
+  })
 })
 
 test('a workflow ends with its configured conclusion, and an unknown workflow is not found', async () => {
-  githubFixture.github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
-    outcome: 'failure',
-    milliseconds: 2,
-  })
+  fixture.github.createWorkflow(fullRepositoryName, 'rebuild.yml', { outcome: 'failure', milliseconds: 2 })
   const dispatch = async (workflow_id: string, ref: string): Promise<unknown> =>
-    githubFixture.octokit.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id, ref })
+    fixture.octokit.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id, ref })
   await dispatch('rebuild.yml', 'main')
-  await githubFixture.github.settled()
-  const runs = githubFixture.receiver.received
+  await fixture.github.settled()
+  const runs = fixture.receiver.received
     .filter((each) => each.event === 'workflow_run')
     .map((each) => each.payload)
   const conclusion = (each: (typeof runs)[number]): unknown =>

@@ -14,74 +14,73 @@ import {
 } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
-let githubFixture: GitHubFixture
-afterEach(async () => githubFixture.stop())
+let fixture: GitHubFixture
+afterEach(async () => fixture.stop())
 
 const openPullRequest = async (title: string): Promise<MockPull> =>
-  githubFixture.github.openPull(createPullOptions(title, { [`catalogs/${title}.yaml`]: 'a: 1\n' }))
+  fixture.github.openPull(createPullOptions(title, { [`catalogs/${title}.yaml`]: 'a: 1\n' }))
 const listLabelsFromWebhooks = (): unknown[] =>
-  githubFixture.receiver.received
+  fixture.receiver.received
     .filter((each) => each.payload['action'] === 'labeled')
     .map((each) => (each.payload['label'] as { name: string }).name)
 
 describe('configured delivery faults', () => {
   let pull: MockPull
   beforeEach(async () => {
-    githubFixture = await startGitHubFixture()
+    fixture = await startGitHubFixture()
     pull = await openPullRequest('one')
-    await githubFixture.github.settled()
+    await fixture.github.settled()
   })
   const label = async (...names: string[]): Promise<void> => {
-    for (const each of names) await githubFixture.github.label(pull, each)
-    await githubFixture.github.settled()
+    for (const each of names) await fixture.github.label(pull, each)
+    await fixture.github.settled()
   }
   const labeled = (each: { action: string | null }): boolean => each.action === 'labeled'
 
   test('a dropped delivery never arrives, and is listed as failed', async () => {
-    const end = githubFixture.github.webhooks.drop(labeled)
+    const end = fixture.github.webhooks.drop(labeled)
     await label('a')
     end()
     expect(listLabelsFromWebhooks()).toEqual([])
-    const { data } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ status: 'failure' })
+    const { data } = await fixture.asApp.rest.apps.listWebhookDeliveries({ status: 'failure' })
     expect(data.map((each) => [each.event, each.action, each.status_code])).toEqual([
       ['pull_request', 'labeled', 0],
     ])
   })
 
   test('a duplicated delivery arrives twice with the same GUID', async () => {
-    githubFixture.github.webhooks.double(labeled)
+    fixture.github.webhooks.double(labeled)
     await label('a')
     expect(listLabelsFromWebhooks()).toEqual(['a', 'a'])
     expect(
-      new Set(githubFixture.receiver.received.slice(-2).map((each) => each.headers['x-github-delivery']))
-        .size,
+      new Set(fixture.receiver.received.slice(-2).map((each) => each.headers['x-github-delivery'])).size,
     ).toBe(1)
   })
 
   test('a held delivery arrives later', async () => {
-    const end = githubFixture.github.webhooks.hold(
+    const end = fixture.github.webhooks.hold(
       (each) => (each.payload['label'] as { name?: string } | undefined)?.name === 'a',
     )
     await label('a', 'b')
     expect(listLabelsFromWebhooks()).toEqual(['b'])
     end()
-    await githubFixture.github.settled()
+    await fixture.github.settled()
     expect(listLabelsFromWebhooks()).toEqual(['b', 'a'])
   })
 
   test('the failure of a receiver is recorded, and nothing is redelivered automatically', async () => {
-    githubFixture.receiver.status = 500
+    fixture.receiver.status = 500
     await label('a')
-    const { data } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 1 })
+    const { data } = await fixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 1 })
     expect(data[0]).toMatchObject({ status_code: 500, status: 'Invalid HTTP Response: 500' })
     expect(listLabelsFromWebhooks()).toEqual(['a'])
   })
 
   test('deliveries are listed newest first, by cursor', async () => {
     await label('a', 'b', 'c')
-    const first = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 2 })
+    const first = await fixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 2 })
     const cursor = /cursor=(\d+)/.exec(first.headers.link ?? '')?.[1] ?? ''
-    const second = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 2, cursor })
+    const second = await fixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 2, cursor })
     const ids = [...first.data, ...second.data].map((each) => each.id)
     expect(ids).toEqual([...ids].sort((one, other) => other - one))
     expect(new Set(ids).size).toBe(4)
@@ -89,8 +88,8 @@ describe('configured delivery faults', () => {
 })
 
 test('every webhook of the OpenAPI document is sent, in its documented shape', async () => {
-  githubFixture = await startGitHubFixture({ validateTraffic: true })
-  const { github, installation } = githubFixture
+  fixture = await startGitHubFixture({ validateTraffic: true })
+  const { github, installation } = fixture
   const pull = await openPullRequest('one')
   await github.pushToPull(pull, { 'more.yaml': 'b: 1\n' })
   await github.draft(pull)
@@ -98,7 +97,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.label(pull, 'hold')
   await github.unlabel(pull, 'hold')
   github.setRole(fullRepositoryName, 'bob', 'write')
-  await githubFixture.octokit.rest.pulls.requestReviewers({
+  await fixture.octokit.rest.pulls.requestReviewers({
     ...repositoryParams,
     pull_number: pull.number,
     reviewers: ['bob'],
@@ -117,7 +116,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   github.editIssue(issue, { state: 'open' })
   await github.setStatus(fullRepositoryName, pull.headSha, 'bob', { state: 'success', context: 'other' })
   const actions = [{ label: 'Again', description: 'Look again', identifier: 'again' }]
-  await githubFixture.octokit.rest.checks.create({
+  await fixture.octokit.rest.checks.create({
     ...repositoryParams,
     name: 'validation',
     head_sha: pull.headSha,
@@ -139,7 +138,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
     state: 'success',
   })
   const mutation = `mutation ($id: ID!) { enqueuePullRequest(input: { pullRequestId: $id }) { clientMutationId } }`
-  await githubFixture.octokit.graphql(mutation, { id: toNodeId('PullRequest', pull.id) })
+  await fixture.octokit.graphql(mutation, { id: toNodeId('PullRequest', pull.id) })
   await github.removeFromQueue(pull)
   github.removeRuleset(fullRepositoryName, rules)
   github.protect(fullRepositoryName, 'main', { required_linear_history: true })
@@ -147,17 +146,17 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   github.openConversation(pull)
   github.resolveConversation(pull)
   github.protect(fullRepositoryName, 'main', null)
-  const { data: deployment } = await githubFixture.octokit.rest.repos.createDeployment({
+  const { data: deployment } = await fixture.octokit.rest.repos.createDeployment({
     ...repositoryParams,
     ref: 'main',
   })
   if (!('id' in deployment)) throw new Error('not deployed')
   const deployed = { ...repositoryParams, deployment_id: deployment.id, state: 'success' } as const
-  await githubFixture.octokit.rest.repos.createDeploymentStatus(deployed)
+  await fixture.octokit.rest.repos.createDeploymentStatus(deployed)
   github.archive(fullRepositoryName)
   github.archive(fullRepositoryName, false)
   github.createWorkflow(fullRepositoryName, 'rebuild.yml', { milliseconds: 2 })
-  await githubFixture.octokit.rest.actions.createWorkflowDispatch({
+  await fixture.octokit.rest.actions.createWorkflowDispatch({
     ...repositoryParams,
     workflow_id: 'rebuild.yml',
     ref: 'main',
@@ -174,7 +173,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
 
   expect(github.violations).toEqual([])
   const sent = new Set(
-    githubFixture.receiver.received.map(({ event, payload }) => {
+    fixture.receiver.received.map(({ event, payload }) => {
       const action: unknown = payload['action']
       return typeof action === 'string' ? `${event}.${action}` : event
     }),
@@ -183,8 +182,8 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
 })
 
 test('an app receives subscribed events where it is installed, and reruns only of its check runs', async () => {
-  githubFixture = await startGitHubFixture()
-  const { github } = githubFixture
+  fixture = await startGitHubFixture()
+  const { github } = fixture
   const app = {
     slug: 'other',
     privateKey,
@@ -195,31 +194,27 @@ test('an app receives subscribed events where it is installed, and reruns only o
   const other = github.installApp(app, [fullRepositoryName])
   await github.createRepository('catalogs', 'elsewhere')
   const pull = await openPullRequest('one')
-  const client = githubFixture.client(signJwt({ iss: other.app.id }))
+  const client = fixture.client(signJwt({ iss: other.app.id }))
   const { data } = await client.rest.apps.createInstallationAccessToken({
     installation_id: other.installations[0]?.id ?? 0,
   })
-  await githubFixture
+  await fixture
     .client(data.token)
     .rest.checks.create({ ...repositoryParams, name: 'lint', head_sha: pull.headSha, conclusion: 'failure' })
   await github.settled()
-  githubFixture.receiver.received.length = 0
+  fixture.receiver.received.length = 0
   const [run] = github.checkRuns(pull)
   if (run === undefined) throw new Error('no run')
   await github.rerun(run, 'bob')
   await github.pushToBase('catalogs/elsewhere', { a: 'b' })
   await github.settled()
-  const heard = githubFixture.receiver.received.map((each) => [
+  const heard = fixture.receiver.received.map((each) => [
     each.event,
     each.headers['x-github-hook-installation-target-id'],
   ])
   expect(heard).toEqual([['check_run', String(other.app.id)]])
   expect(appWebhookEvents).toContain('check_run')
   await expect(
-    githubFixture.octokit.rest.checks.update({
-      ...repositoryParams,
-      check_run_id: run.id,
-      conclusion: 'success',
-    }),
+    fixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id: run.id, conclusion: 'success' }),
   ).rejects.toMatchObject({ status: 403 })
 })

@@ -63,7 +63,7 @@ beforeAll(async () => {
   if (!hasBrowser) return
   browser = await launchBrowser()
   browserPage = await browser.newPage()
-}, 60_000)
+})
 
 afterAll(async () => {
   await browser?.close()
@@ -149,7 +149,6 @@ describe('the setup page', () => {
       expect(JSON.parse(ruleset)).toMatchObject({ enforcement: 'active', target: 'branch' })
       console.log(`from the form to the rulesets: ${Math.round(performance.now() - started)} ms`)
     },
-    120_000,
   )
   testIfBrowserInstalled(
     'stores the credentials readable by this account only, with a generated webhook secret',

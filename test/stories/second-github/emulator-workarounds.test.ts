@@ -88,7 +88,7 @@ describe('what emulate lacks', () => {
     const pull = { title: 'probe', head: 'topic', base: 'main' }
     const opened = await ask('person', 'POST', `/repos/${repositoryName}/pulls`, pull)
     bare = { ...bot, head, pull: (opened.data as { number: number }).number }
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await emulate?.close()

@@ -1,10 +1,11 @@
 // User pushes to the second GitHub: real pushes over HTTP, with the user's token, in UTC, in which emulate writes commits.
 import { execFile } from 'node:child_process'
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createUserToken, type SecondGitHubServer } from './second-github.ts'
+import { writeFiles } from '../../write-files.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -40,10 +41,7 @@ export async function pushFiles(github: SecondGitHubServer, wanted: PushFilesOpt
       await git('fetch', '--quiet', join(github.git.root, `${repository}.git`), from)
       await git('reset', '--quiet', '--hard', 'FETCH_HEAD')
     }
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(directory, path)), { recursive: true })
-      await writeFile(join(directory, path), text)
-    }
+    writeFiles(directory, files)
     await git('add', '--all')
     await git('commit', '--quiet', '--message', `Change ${branch}`)
     const address = new URL(`${github.url}/${repository}.git`)

@@ -17,13 +17,13 @@ import { signInViaGitHub, startPagesFixture, startTimeMs } from './pages-fixture
 const testIfBrowserInstalled = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkippedTest('chromium')
 
-const pagesFixture = await startPagesFixture()
-for (const login of ['ann', 'eve']) pagesFixture.github.createUser(login)
-pagesFixture.github.createOrganization('coast', ['ann'])
+const fixture = await startPagesFixture()
+for (const login of ['ann', 'eve']) fixture.github.createUser(login)
+fixture.github.createOrganization('coast', ['ann'])
 for (const { name } of [publicRepository, privateRepository])
-  await pagesFixture.github.createRepository('coast', name, { private: name === privateRepository.name })
-await fillPagesStore(pagesFixture.store)
-afterAll(() => pagesFixture?.close())
+  await fixture.github.createRepository('coast', name, { private: name === privateRepository.name })
+await fillPagesStore(fixture.store)
+afterAll(() => fixture?.close())
 
 const path = '/r/coast/operators'
 const privatePath = '/r/coast/secret-operators'
@@ -38,7 +38,7 @@ interface EventStream {
 async function openStream(
   of: string,
   headers: Record<string, string> = {},
-  address = pagesFixture.url,
+  address = fixture.url,
 ): Promise<EventStream> {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     request(`${address}${of}/events`, { headers }, resolve).on('error', reject).end()
@@ -66,7 +66,7 @@ async function openStream(
 }
 
 const updatePullTitle = (title: string) =>
-  pagesFixture.store.recordEvaluation(createEvaluationRecord(13, 'merge', { title, author: 'erin' }))
+  fixture.store.recordEvaluation(createEvaluationRecord(13, 'merge', { title, author: 'erin' }))
 
 describe('the stream of a repository', () => {
   test('announces each change once, without its content, and cached pages are rendered again', async () => {
@@ -77,10 +77,10 @@ describe('the stream of a repository', () => {
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     })
     const first = await stream.next(/data: [\da-f]{16}\n\n/)
-    const before = await (await fetch(`${pagesFixture.url}${path}`)).text()
+    const before = await (await fetch(`${fixture.url}${path}`)).text()
     await updatePullTitle('buoy 3.2.1')
     expect(await stream.next(/data: [\da-f]{16}\n\n/)).not.toBe(first)
-    const after = await (await fetch(`${pagesFixture.url}${path}`)).text()
+    const after = await (await fetch(`${fixture.url}${path}`)).text()
     expect([before.includes('buoy 3.2.1'), after.includes('buoy 3.2.1')]).toEqual([false, true])
     // Heartbeats follow, but no event without a change.
     expect(await stream.next(/[\s\S]*:\n\n/)).not.toContain('data')
@@ -88,8 +88,8 @@ describe('the stream of a repository', () => {
   })
 
   test('is hidden like the pages of the repository', async () => {
-    const ann = (await signInViaGitHub(pagesFixture, 'ann')).cookie
-    const eve = (await signInViaGitHub(pagesFixture, 'eve')).cookie
+    const ann = (await signInViaGitHub(fixture, 'ann')).cookie
+    const eve = (await signInViaGitHub(fixture, 'eve')).cookie
     for (const headers of [{}, { cookie: eve }] as Record<string, string>[])
       for (const hidden of [privatePath, '/r/coast/no-such-repository']) {
         const { reply } = await openStream(hidden, headers)
@@ -99,28 +99,25 @@ describe('the stream of a repository', () => {
     await stream.next(/data: /)
     expect(stream.reply.statusCode).toBe(200)
     stream.reply.destroy()
-    expect((await fetch(`${pagesFixture.url}${path}/events`, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(`${fixture.url}${path}/events`, { method: 'POST' })).status).toBe(404)
   })
 
   test('ends when the visitor signs out, here and at the next heartbeat of another instance', async () => {
-    const cookie = (await signInViaGitHub(pagesFixture, 'ann')).cookie
-    const other = await pagesFixture.serve(pagesFixture.environment)
+    const cookie = (await signInViaGitHub(fixture, 'ann')).cookie
+    const other = await fixture.serve(fixture.environment)
     const streams = await Promise.all([
       openStream(privatePath, { cookie }),
       openStream(privatePath, { cookie }, other),
       openStream(path, { cookie }),
     ])
     await Promise.all(streams.map((stream) => stream.next(/data: /)))
-    await fetch(`${pagesFixture.url}/sign-out`, {
-      method: 'POST',
-      headers: { cookie, origin: pagesFixture.url },
-    })
+    await fetch(`${fixture.url}/sign-out`, { method: 'POST', headers: { cookie, origin: fixture.url } })
     await Promise.all(streams.map(({ ended }) => ended))
   })
 
   test('ends when the visitor loses access, or the repository is no longer known to be public', async () => {
-    const { store, github, time } = pagesFixture
-    const cookie = (await signInViaGitHub(pagesFixture, 'ann')).cookie
+    const { store, github, time } = fixture
+    const cookie = (await signInViaGitHub(fixture, 'ann')).cookie
     const [hidden, open] = [await openStream(privatePath, { cookie }), await openStream(path)]
     await Promise.all([hidden, open].map((stream) => stream.next(/data: /)))
     const release = github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 100)
@@ -144,7 +141,7 @@ describe('the stream of a repository', () => {
   })
 
   test('does not delay the shutdown, and reads nothing once no page is open', async () => {
-    const { store } = pagesFixture
+    const { store } = fixture
     const own = await startPagesFixture()
     await recordRepositories(own.store, startTimeMs)
     const stream = await openStream(path, {}, own.url)
@@ -165,7 +162,7 @@ describe('the stream of a repository', () => {
 
 describe('the queue', () => {
   const readQueue = async (query: string) =>
-    (await (await fetch(`${pagesFixture.url}${path}.json?${query}`)).json()) as {
+    (await (await fetch(`${fixture.url}${path}.json?${query}`)).json()) as {
       pulls: readonly { pull: number }[]
     }
   test.each([
@@ -184,11 +181,11 @@ describe('the queue', () => {
   test('keeps what a visitor typed as text, and never serves a filtered list for the whole one', async () => {
     const typed = '"><script>alert(1)</script>'
     const page = await (
-      await fetch(`${pagesFixture.url}${path}?author=${encodeURIComponent(typed)}&state=wait`)
+      await fetch(`${fixture.url}${path}?author=${encodeURIComponent(typed)}&state=wait`)
     ).text()
     expect(page).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
     expect(page).toContain('No open pull requests match.')
-    expect(await (await fetch(`${pagesFixture.url}${path}`)).text()).toContain('breakwater 2.0.0')
+    expect(await (await fetch(`${fixture.url}${path}`)).text()).toContain('breakwater 2.0.0')
   })
 })
 
@@ -197,18 +194,18 @@ describe('with hundreds of pull requests with long texts', () => {
     const text = longResolverText.slice(0, 600)
     const who = Array.from({ length: 20 }, (_, at) => `coast/team-with-a-long-name-${at}`)
     for (let pull = 100; pull < 300; pull++)
-      await pagesFixture.store.recordEvaluation(
+      await fixture.store.recordEvaluation(
         createEvaluationRecord(pull, 'wait', {
           title: `a long title ${'x'.repeat(200)}`,
           reasons: Array.from({ length: 20 }, () => ({ code: 'approval' as const, text, who })),
         }),
       )
-  }, 60_000)
+  })
 
   test('each page of the queue has at most 100 KiB, and links to the next', async () => {
     const seen: string[] = []
     for (let to: string | undefined = `${path}?state=wait`; to !== undefined;) {
-      const page = await (await fetch(`${pagesFixture.url}${to}`)).text()
+      const page = await (await fetch(`${fixture.url}${to}`)).text()
       expect(Buffer.byteLength(page)).toBeLessThan(100 * 1024)
       seen.push(
         ...[...page.matchAll(/<th scope="row"><a href="[^"]*\/pull\/(\d+)"/g)].map(([, pull = '']) => pull),
@@ -216,65 +213,55 @@ describe('with hundreds of pull requests with long texts', () => {
       to = /rel="next" href="(?<to>[^"]+)"/.exec(page)?.groups?.['to']?.replaceAll('&amp;', '&')
     }
     expect(seen).toEqual(['14', ...Array.from({ length: 200 }, (_, at) => String(at + 100))])
-    const pull = await (await fetch(`${pagesFixture.url}${path}/pull/100`)).text()
+    const pull = await (await fetch(`${fixture.url}${path}/pull/100`)).text()
     expect(Buffer.byteLength(pull)).toBeLessThan(100 * 1024)
   })
 })
 
 describe('in a browser', () => {
-  testIfBrowserInstalled(
-    'a page updates, and keeps what is open and what is being typed',
-    async () => {
-      const browser = await launchBrowser()
-      try {
-        const page = await browser.newPage()
-        const errors: string[] = []
-        page.on('pageerror', (error) => errors.push(error.message))
-        await page.goto(`${pagesFixture.url}${path}/pull/15`)
-        await page.getByText('findings that do not block').click()
-        await page.getByText('This page updates automatically.').waitFor()
-        await pagesFixture.store.recordEvaluation(
-          createEvaluationRecord(15, 'blocked', { title: 'retitled' }),
-        )
-        await page.getByRole('heading', { name: 'retitled' }).waitFor()
-        expect(await page.locator('details#advisory').getAttribute('open')).toBe('')
-        await page.goto(`${pagesFixture.url}${path}?state=merge`)
-        await page.getByText('This page updates automatically.').waitFor()
-        await page.getByLabel('Author').fill('eri')
-        await updatePullTitle('buoy 9.9.9')
-        // Longer than the page waits before it loads itself again.
-        await page.waitForTimeout(700)
-        expect(await page.getByLabel('Author').inputValue()).toBe('eri')
-        await page.getByLabel('Author').fill('erin')
-        await page.keyboard.press('Enter')
-        await page.getByText('buoy 9.9.9').waitFor()
-        expect(page.url()).toContain('author=erin')
-        expect(await page.locator('tbody th a').count()).toBe(1)
-        expect(await page.content()).not.toContain(privateFindingText)
-        expect(errors).toEqual([])
-      } finally {
-        await browser.close()
-      }
-    },
-    30_000,
-  )
+  testIfBrowserInstalled('a page updates, and keeps what is open and what is being typed', async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage()
+      const errors: string[] = []
+      page.on('pageerror', (error) => errors.push(error.message))
+      await page.goto(`${fixture.url}${path}/pull/15`)
+      await page.getByText('findings that do not block').click()
+      await page.getByText('This page updates automatically.').waitFor()
+      await fixture.store.recordEvaluation(createEvaluationRecord(15, 'blocked', { title: 'retitled' }))
+      await page.getByRole('heading', { name: 'retitled' }).waitFor()
+      expect(await page.locator('details#advisory').getAttribute('open')).toBe('')
+      await page.goto(`${fixture.url}${path}?state=merge`)
+      await page.getByText('This page updates automatically.').waitFor()
+      await page.getByLabel('Author').fill('eri')
+      await updatePullTitle('buoy 9.9.9')
+      // Longer than the page waits before it loads itself again.
+      await page.waitForTimeout(700)
+      expect(await page.getByLabel('Author').inputValue()).toBe('eri')
+      await page.getByLabel('Author').fill('erin')
+      await page.keyboard.press('Enter')
+      await page.getByText('buoy 9.9.9').waitFor()
+      expect(page.url()).toContain('author=erin')
+      expect(await page.locator('tbody th a').count()).toBe(1)
+      expect(await page.content()).not.toContain(privateFindingText)
+      expect(errors).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
 
-  testIfBrowserInstalled(
-    'everything works without scripts',
-    async () => {
-      const browser = await launchBrowser()
-      try {
-        const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
-        await page.goto(`${pagesFixture.url}${path}`)
-        await page.getByText('Reload the page for the latest state.').waitFor()
-        await page.getByLabel('Author').fill('mallory')
-        await page.getByRole('button', { name: 'Filter' }).click()
-        await page.getByRole('link', { name: '#14' }).click()
-        await page.getByRole('heading', { name: 'tidepool 0.6.0' }).waitFor()
-      } finally {
-        await browser.close()
-      }
-    },
-    30_000,
-  )
+  testIfBrowserInstalled('everything works without scripts', async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+      await page.goto(`${fixture.url}${path}`)
+      await page.getByText('Reload the page for the latest state.').waitFor()
+      await page.getByLabel('Author').fill('mallory')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('link', { name: '#14' }).click()
+      await page.getByRole('heading', { name: 'tidepool 0.6.0' }).waitFor()
+    } finally {
+      await browser.close()
+    }
+  })
 })

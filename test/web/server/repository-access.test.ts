@@ -8,7 +8,7 @@ const createWebSession = (word: string) => ({ id: 7, login: 'ann', token: `token
 const tokensCheckedForReadAccess: string[] = []
 let isSessionEnded = (_token: string) => false
 
-const repositoryAccessChecker = new RepositoryAccessChecker({
+const checker = new RepositoryAccessChecker({
   pages: 'public',
   client: {
     checkReadAccess: (token) => {
@@ -27,25 +27,17 @@ beforeEach(() => void (tokensCheckedForReadAccess.length = 0))
 
 test('read access is cached only for its session', async () => {
   isSessionEnded = (token) => token.includes('two')
-  expect(
-    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, listedPrivateRepository),
-  ).toBe('yes')
-  expect(
-    await repositoryAccessChecker.checkRead(createWebSession('one'), repository, listedPrivateRepository),
-  ).toBe('yes')
+  expect(await checker.checkRead(createWebSession('one'), repository, listedPrivateRepository)).toBe('yes')
+  expect(await checker.checkRead(createWebSession('one'), repository, listedPrivateRepository)).toBe('yes')
   expect(tokensCheckedForReadAccess).toEqual(['token of one'])
-  expect(
-    await repositoryAccessChecker.checkRead(createWebSession('two'), repository, listedPrivateRepository),
-  ).toBe('ended')
+  expect(await checker.checkRead(createWebSession('two'), repository, listedPrivateRepository)).toBe('ended')
 })
 
 test('access for an action is requested from GitHub each time', async () => {
   isSessionEnded = () => false
-  expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('yes')
-  expect(
-    await repositoryAccessChecker.checkRead(createWebSession('three'), repository, listedPrivateRepository),
-  ).toBe('yes')
+  expect(await checker.checkAction(createWebSession('three'), repository)).toBe('yes')
+  expect(await checker.checkRead(createWebSession('three'), repository, listedPrivateRepository)).toBe('yes')
   isSessionEnded = () => true
-  expect(await repositoryAccessChecker.checkAction(createWebSession('three'), repository)).toBe('ended')
+  expect(await checker.checkAction(createWebSession('three'), repository)).toBe('ended')
   expect(tokensCheckedForReadAccess).toEqual(['token of three', 'token of three'])
 })

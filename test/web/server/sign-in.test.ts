@@ -23,9 +23,9 @@ const signInOptions = {
     revoke: (token: string) => Promise.resolve(void revokedTokens.push(token)),
   },
 } satisfies Omit<ConstructorParameters<typeof SignInFlow>[0], 'store'>
-const signInFlow = new SignInFlow({ ...signInOptions, store })
+const flow = new SignInFlow({ ...signInOptions, store })
 const startSignIn = () => {
-  const { to, cookies } = signInFlow.begin('/r/a/b')
+  const { to, cookies } = flow.begin('/r/a/b')
   return { state: new URL(to).searchParams.get('state') ?? '', cookie: cookies[0]?.split(';')[0] ?? '' }
 }
 const createRequestWithCookie = (cookie: string) => ({ headers: { cookie } }) as IncomingMessage
@@ -33,7 +33,7 @@ const createOAuthCallbackQuery = (state: string, code = 'abc') => new URLSearchP
 
 test('the browser that started signing in returns to its page with a one-hour session', async () => {
   const { state, cookie } = startSignIn()
-  const done = await signInFlow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state))
+  const done = await flow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state))
   expect(done?.to).toBe('/r/a/b')
   expect(done?.cookies).toEqual([
     expect.stringMatching(
@@ -42,9 +42,9 @@ test('the browser that started signing in returns to its page with a one-hour se
     expect.stringContaining('__Host-catalog-bot-way=; Path=/; Max-Age=0'),
   ])
   const session = createRequestWithCookie(done?.cookies[0]?.split(';')[0] ?? '')
-  expect(await signInFlow.readSession(session)).toMatchObject({ login: 'ann' })
+  expect(await flow.readSession(session)).toMatchObject({ login: 'ann' })
   fakeClockState.now += 3600_000
-  expect(await signInFlow.readSession(session)).toBeUndefined()
+  expect(await flow.readSession(session)).toBeUndefined()
 })
 
 test.each([
@@ -55,33 +55,26 @@ test.each([
   const { state, cookie } = startSignIn()
   exchangedOAuthCodes.length = 0
   expect(
-    await signInFlow.finish(
-      createRequestWithCookie(cookie),
-      query() ?? createOAuthCallbackQuery(state, '../x'),
-    ),
+    await flow.finish(createRequestWithCookie(cookie), query() ?? createOAuthCallbackQuery(state, '../x')),
   ).toBeUndefined()
   expect(exchangedOAuthCodes).toEqual([])
 })
 
 test('rejects a browser that took too long or never started', async () => {
   const { state, cookie } = startSignIn()
-  expect(
-    await signInFlow.finish(createRequestWithCookie(''), createOAuthCallbackQuery(state)),
-  ).toBeUndefined()
+  expect(await flow.finish(createRequestWithCookie(''), createOAuthCallbackQuery(state))).toBeUndefined()
   fakeClockState.now += 600_001
-  expect(
-    await signInFlow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state)),
-  ).toBeUndefined()
+  expect(await flow.finish(createRequestWithCookie(cookie), createOAuthCallbackQuery(state))).toBeUndefined()
 })
 
 test('the cookie of a started sign-in is not accepted as a session', async () => {
   const { cookie } = startSignIn()
   expect(
-    await signInFlow.readSession(createRequestWithCookie(cookie.replace('-way=', '-session='))),
+    await flow.readSession(createRequestWithCookie(cookie.replace('-way=', '-session='))),
   ).toBeUndefined()
 })
 
-async function completeSignIn(by = signInFlow, also = '') {
+async function completeSignIn(by = flow, also = '') {
   const { state, cookie } = startSignIn()
   const done = await by.finish(createRequestWithCookie(`${cookie}; ${also}`), createOAuthCallbackQuery(state))
   return done?.cookies[0]?.split(';')[0] ?? ''
@@ -89,14 +82,14 @@ async function completeSignIn(by = signInFlow, also = '') {
 
 test('ending a session ends it on every instance and after a restart, without affecting others', async () => {
   const [mine, other] = [await completeSignIn(), await completeSignIn()]
-  const session = await signInFlow.readSession(createRequestWithCookie(mine))
+  const session = await flow.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
   const elsewhere = new SignInFlow({ ...signInOptions, store })
   expect(await elsewhere.readSession(createRequestWithCookie(mine))).toMatchObject({ login: 'ann' })
   revokedTokens.length = 0
-  await signInFlow.end(session)
+  await flow.end(session)
   expect(revokedTokens).toEqual(['ghu_token'])
-  for (const instance of [signInFlow, elsewhere, new SignInFlow({ ...signInOptions, store })]) {
+  for (const instance of [flow, elsewhere, new SignInFlow({ ...signInOptions, store })]) {
     expect(await instance.readSession(createRequestWithCookie(mine))).toBeUndefined()
     expect(await instance.readSession(createRequestWithCookie(other))).toMatchObject({ login: 'ann' })
   }
@@ -114,9 +107,9 @@ test('rejects a session that the store does not know, even if its seal is valid'
 test('signing in ends the session that the browser had', async () => {
   const before = await completeSignIn()
   revokedTokens.length = 0
-  const after = await completeSignIn(signInFlow, before)
-  expect(await signInFlow.readSession(createRequestWithCookie(before))).toBeUndefined()
-  expect(await signInFlow.readSession(createRequestWithCookie(after))).toMatchObject({ login: 'ann' })
+  const after = await completeSignIn(flow, before)
+  expect(await flow.readSession(createRequestWithCookie(before))).toBeUndefined()
+  expect(await flow.readSession(createRequestWithCookie(after))).toMatchObject({ login: 'ann' })
   expect(revokedTokens).toEqual(['ghu_token'])
 })
 

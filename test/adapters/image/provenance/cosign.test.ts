@@ -42,7 +42,7 @@ const sampleProvenance = {
 }
 
 let temporaryDirectory: string
-let registryServer: RealRegistry
+let registry: RealRegistry
 let registryClient: RegistryClient
 let imagePusher: ImagePusher
 
@@ -68,21 +68,21 @@ const readKeyFile = (name: string) => readFile(join(temporaryDirectory, name), '
 async function pushTestImage(repository: string) {
   const { blobs, manifests } = createImage({ 'configs/a.yaml': repository })
   const { digest } = await imagePusher.push({
-    host: registryServer.host,
+    host: registry.host,
     repository,
     blobs,
     manifests,
     tags: ['v1'],
   })
   const [{ mediaType, bytes }] = manifests
-  return { host: registryServer.host, repository, digest, mediaType, size: bytes.length }
+  return { host: registry.host, repository, digest, mediaType, size: bytes.length }
 }
 
 beforeAll(async () => {
   if (missingTestProgram !== undefined) return
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
-  registryServer = await startRealRegistry()
-  const egress = allowLoopbackRegistries(registryServer.host)
+  registry = await startRealRegistry()
+  const egress = allowLoopbackRegistries(registry.host)
   registryClient = new HttpRegistryClient({ clock: createManualClock(), credentials: [], egress })
   imagePusher = new RegistryImagePusher({ clock: createManualClock(), credentials: [], egress })
   await runCosign('generate-key-pair')
@@ -90,7 +90,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (missingTestProgram !== undefined) return
   await Promise.all([registryClient.close(), imagePusher.close()])
-  await registryServer.close()
+  await registry.close()
   await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
@@ -106,7 +106,7 @@ describe('compared with cosign', () => {
       key,
     }))
       await attachManifest(registryClient, imagePusher, attachment)
-    const name = `${registryServer.host}/org/ours:v1`
+    const name = `${registry.host}/org/ours:v1`
     expect(await runCosign('verify', '--key', 'cosign.pub', ...offline, name)).toMatchObject({ code: 0 })
     const attested = await runCosign(
       ...['verify-attestation', '--type', 'slsaprovenance1', '--key', 'cosign.pub', ...offline, name],
@@ -126,12 +126,12 @@ describe('compared with cosign', () => {
     if (missingTestProgram !== undefined) return
     const index = createImageIndex(['amd64', 'arm64'])
     const pushed = await imagePusher.push({
-      host: registryServer.host,
+      host: registry.host,
       repository: 'org/many',
       tags: ['v1'],
       ...index,
     })
-    const at = { host: registryServer.host, repository: 'org/many', digest: pushed.digest }
+    const at = { host: registry.host, repository: 'org/many', digest: pushed.digest }
     const key = await parseSigningKeyPem(await readKeyFile('cosign.key'), signingKeyPassword)
     for (const attachment of await createMissingSignatureAttachments(
       registryClient,
@@ -144,20 +144,14 @@ describe('compared with cosign', () => {
     expect(below).toHaveLength(2)
     for (const digest of [pushed.digest, ...below])
       expect(
-        await runCosign(
-          'verify',
-          '--key',
-          'cosign.pub',
-          ...offline,
-          `${registryServer.host}/org/many@${digest}`,
-        ),
+        await runCosign('verify', '--key', 'cosign.pub', ...offline, `${registry.host}/org/many@${digest}`),
       ).toMatchObject({ code: 0 })
   })
 
   test('we accept what cosign signs, and both reject another key and another digest', async () => {
     if (missingTestProgram !== undefined) return
     const image = await pushTestImage('org/theirs')
-    const name = `${registryServer.host}/org/theirs@${image.digest}`
+    const name = `${registry.host}/org/theirs@${image.digest}`
     const signArguments = ['sign', '--key', 'cosign.key', '--tlog-upload=false', ...offline.slice(1), name]
     expect(await runCosign(...signArguments)).toMatchObject({ code: 0 })
     const key = parseVerifyingKeyPem(await readKeyFile('cosign.pub'))
@@ -171,32 +165,27 @@ describe('compared with cosign', () => {
     // The signatures of one image at the signature tag of another.
     const index = createImageIndex(['amd64', 'arm64'])
     const { digest } = await imagePusher.push({
-      host: registryServer.host,
+      host: registry.host,
       repository: 'org/theirs',
       tags: ['index'],
       ...index,
     })
     const { bytes, mediaType } = await registryClient.fetchManifest({
-      ...{ host: registryServer.host, repository: 'org/theirs' },
+      ...{ host: registry.host, repository: 'org/theirs' },
       tag: `${image.digest.replace(':', '-')}.sig`,
     })
     await imagePusher.push({
-      ...{
-        host: registryServer.host,
-        repository: 'org/theirs',
-        blobs: [],
-        manifests: [{ mediaType, bytes }],
-      },
+      ...{ host: registry.host, repository: 'org/theirs', blobs: [], manifests: [{ mediaType, bytes }] },
       tags: [`${digest.replace(':', '-')}.sig`],
     })
-    const indexed = { host: registryServer.host, repository: 'org/theirs', tag: 'index' }
+    const indexed = { host: registry.host, repository: 'org/theirs', tag: 'index' }
     expect(await verifyImage(registryClient, indexed, key)).toMatchObject({ signatures: 0 })
     const verification = await runCosign(
       'verify',
       '--key',
       'cosign.pub',
       ...offline,
-      `${registryServer.host}/org/theirs:index`,
+      `${registry.host}/org/theirs:index`,
     )
     expect(verification).not.toMatchObject({ code: 0 })
   })

@@ -45,34 +45,33 @@ const createStableCatalog = (
   ...createBundleBlobs(versions),
 ]
 
-describe('no finding is reported for', () => {
-  test('a new head that replaces the old one', () => {
-    const after = createStableCatalog(
-      ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2', 'foo.v4 < foo.v3'],
-      [1, 2, 3, 4],
-    )
-    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
-  })
-  test('a new package, and a new channel', () => {
-    const after = [
+test.each<[change: string, after: readonly CatalogBlob[]]>([
+  [
+    'a new head that replaces the old one',
+    createStableCatalog(['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2', 'foo.v4 < foo.v3'], [1, 2, 3, 4]),
+  ],
+  [
+    'a new package, and a new channel',
+    [
       ...baseBlobs,
       buildChannelBlob('fast', 'foo', ['foo.v3']),
       buildPackageBlob('new'),
       buildChannelBlob('a', 'new', ['x']),
-    ]
-    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
-  })
-  test('removed entries that the new head skips', () => {
-    const after = createStableCatalog(
+    ],
+  ],
+  [
+    'removed entries that the new head skips',
+    createStableCatalog(
       [{ name: 'foo.v4', replaces: 'foo.v3', skips: ['foo.v1', 'foo.v2'] }, 'foo.v3'],
       [1, 2, 3, 4],
-    )
-    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
-  })
-  test('removed entries that a skipRange covers', () => {
-    const after = createStableCatalog([{ name: 'foo.v4', skipRange: '>=1.0.0 <4.0.0' }], [1, 2, 3, 4])
-    expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
-  })
+    ),
+  ],
+  [
+    'removed entries that a skipRange covers',
+    createStableCatalog([{ name: 'foo.v4', skipRange: '>=1.0.0 <4.0.0' }], [1, 2, 3, 4]),
+  ],
+])('no finding is reported for %s', (_, after) => {
+  expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
 })
 
 describe('installed-version-stranded', () => {
@@ -144,13 +143,10 @@ describe('installed-version-stranded', () => {
 })
 
 describe('bundle-edited', () => {
+  const editFirstBundle = (fields: CatalogBlob): CatalogBlob[] =>
+    baseBlobs.map((blob, index) => (index === 2 ? { ...blob, ...fields } : blob))
   test('is an error if the image of the bundle changes', () => {
-    const after = [
-      ...baseBlobs.slice(0, 2),
-      { ...baseBlobs[2]!, image: 'quay.io/x/y:1' },
-      ...baseBlobs.slice(3),
-    ]
-    expect(findUpgradeFindings(baseBlobs, after)).toMatchObject([
+    expect(findUpgradeFindings(baseBlobs, editFirstBundle({ image: 'quay.io/x/y:1' }))).toMatchObject([
       {
         rule: 'bundle-edited',
         severity: 'error',
@@ -162,32 +158,16 @@ describe('bundle-edited', () => {
   test('separates edits of displayed metadata from edits of properties that affect resolution', () => {
     const csv = { type: 'olm.csv.metadata', value: { displayName: 'x' } }
     const its = baseBlobs[2]!.properties as CatalogBlob[]
-    const edited = (properties: CatalogBlob[]) => [
-      ...baseBlobs.slice(0, 2),
-      { ...baseBlobs[2]!, properties },
-      ...baseBlobs.slice(3),
-    ]
-    expect(listUpgradeRules(baseBlobs, edited([...its, csv]))).toEqual(['bundle-metadata-edited'])
-    expect(listUpgradeRules(baseBlobs, edited([...its, csv, { type: 'olm.gvk', value: {} }]))).toEqual([
-      'bundle-edited',
-    ])
+    const listRules = (...added: CatalogBlob[]) =>
+      listUpgradeRules(baseBlobs, editFirstBundle({ properties: [...its, ...added] }))
+    expect(listRules(csv)).toEqual(['bundle-metadata-edited'])
+    expect(listRules(csv, { type: 'olm.gvk', value: {} })).toEqual(['bundle-edited'])
   })
 
   test('objects of a bundle without an image are what clusters install, so a change to them is an edit', () => {
-    const [packageBlob, channelBlob, first, ...others] = baseBlobs
-    const withObject = (data: string) => [
-      packageBlob!,
-      channelBlob!,
-      {
-        ...first!,
-        image: '',
-        properties: [
-          ...(first!['properties'] as CatalogBlob[]),
-          { type: 'olm.bundle.object', value: { data } },
-        ],
-      },
-      ...others,
-    ]
+    const its = baseBlobs[2]!.properties as CatalogBlob[]
+    const withObject = (data: string) =>
+      editFirstBundle({ image: '', properties: [...its, { type: 'olm.bundle.object', value: { data } }] })
     expect(listUpgradeRules(withObject('e30='), withObject('e31='))).toContain('bundle-edited')
   })
 })

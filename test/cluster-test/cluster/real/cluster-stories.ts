@@ -1,7 +1,6 @@
 // One control plane and the test images in a registry: the setup that all stories share.
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   defaultClusterTestDeadlines,
   type ClusterTestDeadlines,
@@ -27,6 +26,7 @@ import {
   type ClusterTestBundle,
 } from '../control-plane/cluster-test-bundles.ts'
 import type { AssertionRecorder } from './assertions.ts'
+import { writeFiles } from '../../../write-files.ts'
 
 /** The test images in a registry, and their files on this disk. */
 export interface ClusterTestImages {
@@ -41,17 +41,15 @@ export async function publishClusterTestImages(folder: string): Promise<ClusterT
   const registry = await startRealRegistry()
   const bundles = createClusterTestBundles()
   const images = new Map<string, string>()
-  const writeTestFile = (path: string, content: Uint8Array | string) => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), content)
-  }
+  const writeTestFile = (path: string, content: Uint8Array | string) =>
+    writeFiles(folder, { [path]: content })
   for (const { name, package: repository, labels, files } of bundles) {
     const digest = await registry.push(
       { layers: [createTarOfFiles(Object.fromEntries(files))], labels },
       `bundles/${repository}:${name}`,
     )
     images.set(name, `${registry.host}/bundles/${repository}@${digest}`)
-    for (const [path, bytes] of files) writeTestFile(`${name}/${path}`, bytes)
+    writeFiles(join(folder, name), files)
   }
   for (const side of ['base', 'head'] as const)
     writeTestFile(`${side}/catalog.json`, renderClusterTestCatalog(side, images))

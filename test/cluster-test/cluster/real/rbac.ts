@@ -22,6 +22,7 @@ import {
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'
 import type { ClusterStoryContext } from './cluster-stories.ts'
+import { createPlannedClusterTest } from '../../planned-cluster-test.ts'
 
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
 
@@ -80,15 +81,7 @@ export async function runRbacStories({
   }
   const network = await resolveAllowedEgress(cluster, ['198.51.100.0/24'])
   const plan = buildClusterTestPlan(
-    {
-      target: 'OLM v0',
-      package: 'any',
-      channel: 'stable',
-      mode: 'AllNamespaces',
-      isUpgrade: false,
-      crds: [],
-      steps: [],
-    },
+    createPlannedClusterTest(),
     { catalog: { image: '' }, network: network.kind === 'closed' ? network.network : undefined },
     defaultClusterTestDeadlines,
     systemClock.now(),

@@ -45,46 +45,25 @@ items:
     dada: {}
 `
     expect(findProblems({ 'manifests/two.yaml': two })).toEqual([
-      'unknown-manifest-field manifests/two.yaml:11 items[0].dada'.replace('items[0].', ''),
+      'unknown-manifest-field manifests/two.yaml:11 dada',
     ])
   })
 
+  const createSpecWithContainer = (container: object) => {
+    const spec = { selector: {}, template: { spec: { containers: [container] } } }
+    return { install: { strategy: 'deployment', spec: { deployments: [{ name: 'a', spec }] } } }
+  }
+
   test('checks the deployments of a ClusterServiceVersion within it', () => {
-    const spec = {
-      install: {
-        strategy: 'deployment',
-        spec: {
-          deployments: [
-            {
-              name: 'a',
-              spec: { selector: {}, template: { spec: { containers: [{ name: 'c', imagePolicy: 1 }] } } },
-            },
-          ],
-        },
-      },
-    }
+    const spec = createSpecWithContainer({ name: 'c', imagePolicy: 1 })
     expect(findProblems({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
       'spec.install.spec.deployments[0].spec.template.spec.containers[0].imagePolicy',
     ])
   })
 
   test('does not repeat what opm rejects, and ignores kinds of other APIs', () => {
-    const spec = {
-      install: {
-        strategy: 'deployment',
-        spec: {
-          deployments: [
-            {
-              name: 'a',
-              spec: { selector: {}, template: { spec: { containers: [{ name: 'c', image: 1 }] } } },
-            },
-          ],
-        },
-      },
-    }
-    expect(
-      findProblems({ 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } }, spec),
-    ).toEqual([])
+    const ofOtherApi = { 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } }
+    expect(findProblems(ofOtherApi, createSpecWithContainer({ name: 'c', image: 1 }))).toEqual([])
   })
 
   test.each([

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { listBundles } from '../../../../packages/fbc/src/api/registry-queries.ts'
 import {
@@ -15,6 +15,7 @@ import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalo
 import { joinByteChunks, getByteChunkTreeLength } from '../../../../packages/fbc/src/go/tar/tar-tree.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
+import { writeFiles } from '../../../write-files.ts'
 
 const toBase64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
 const formatBundleObjectProperty = (data: string | Buffer): string =>
@@ -92,10 +93,7 @@ describe('the cache', () => {
       // opm uses the format of an existing cache.
       mkdirSync(join(dir, 'kept/cache'), { recursive: true })
       writeFileSync(join(dir, 'kept/digest'), 'old')
-      for (const [path, text] of Object.entries(unusualCatalogFiles)) {
-        mkdirSync(dirname(join(dir, 'catalog', path)), { recursive: true })
-        writeFileSync(join(dir, 'catalog', path), text)
-      }
+      writeFiles(join(dir, 'catalog'), unusualCatalogFiles)
       const run = spawnSync('opm', [
         ...['serve', join(dir, 'catalog'), '--cache-dir', join(dir, 'kept'), '--cache-only'],
         ...['--cache-enforce-integrity=false', '--termination-log', join(dir, 'log')],

@@ -86,7 +86,7 @@ beforeAll(async () => {
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
     renderedBundleByImage.set(tag, { blob })
   }
-}, 180_000)
+})
 afterAll(async () => mockRegistry.stop())
 
 const render = (template: string): string => {
@@ -366,28 +366,30 @@ describe('the package of a semver template is described by the head of its defau
   const spec = `description: d, icon: [{mediatype: image/png, base64data: aGk=}]`
   const icon = { base64data: 'aGk=', mediatype: 'image/png' }
 
-  test('whose manifest can be YAML', () => {
-    expect(described(`kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual({
-      ...bare,
-      description: 'd',
-      icon,
-    })
-  })
-  test('unless opm cannot read the manifest', () => {
-    expect(
-      described(`kind: ClusterServiceVersion\nmetadata: {annotations: {a: 1}}\nspec: {${spec}}`),
-    ).toEqual(bare)
-  })
-  test('unless the manifest spells the key of its kind differently', () => {
-    expect(described(`Kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual(bare)
-  })
-  test('regardless of the spelling of the template keys', () => {
-    expect(
-      described(
-        `kind: ClusterServiceVersion\nspec: {${spec}}`,
-        'Schema: olm.semver\nStable: {}\nstable: {Bundles: [{Image: a}]}',
-      ),
-    ).toEqual({ ...bare, description: 'd', icon })
+  test.each<[claim: string, manifest: string, more: object, template?: string]>([
+    [
+      'whose manifest can be YAML',
+      `kind: ClusterServiceVersion\nspec: {${spec}}`,
+      { description: 'd', icon },
+    ],
+    [
+      'unless opm cannot read the manifest',
+      `kind: ClusterServiceVersion\nmetadata: {annotations: {a: 1}}\nspec: {${spec}}`,
+      {},
+    ],
+    [
+      'unless the manifest spells the key of its kind differently',
+      `Kind: ClusterServiceVersion\nspec: {${spec}}`,
+      {},
+    ],
+    [
+      'regardless of the spelling of the template keys',
+      `kind: ClusterServiceVersion\nspec: {${spec}}`,
+      { description: 'd', icon },
+      'Schema: olm.semver\nStable: {}\nstable: {Bundles: [{Image: a}]}',
+    ],
+  ])('%s', (_, manifest, more, ...templates) => {
+    expect(described(manifest, ...templates)).toEqual({ ...bare, ...more })
   })
 })
 

@@ -9,8 +9,19 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-const mergeRulesFixture = await MergeRulesFixture.furnish()
-const { github, octokit } = mergeRulesFixture.githubFixture
+const {
+  githubFixture,
+  createMerge,
+  stage,
+  openMergeCaseWithRules,
+  expectApiRejection,
+  mergeByApi,
+  pushMerge,
+  openMergeCase,
+  setCiStatus,
+  push,
+} = await MergeRulesFixture.furnish()
+const { github, octokit } = githubFixture
 afterEach(() => {
   github.delayTestMerges(0)
 })
@@ -23,8 +34,8 @@ const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Prom
 }
 /** The author merges the base into the head. */
 const mergeBaseIntoHead = async (it: BranchRulesScenario): Promise<void> => {
-  const { mergeSha } = await mergeRulesFixture.createMerge(it)
-  await mergeRulesFixture.stage(it, mergeSha)
+  const { mergeSha } = await createMerge(it)
+  await stage(it, mergeSha)
   await github.forcePush(it.pull, { commit: mergeSha })
 }
 const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
@@ -36,63 +47,59 @@ describe('a merge by GitHub is blocked', () => {
       type: 'required_deployments',
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
-    const it = await mergeRulesFixture.openMergeCaseWithRules([rule])
-    await mergeRulesFixture.expectApiRejection(it, 'Missing successful active staging and test deployments.')
+    const it = await openMergeCaseWithRules([rule])
+    await expectApiRejection(it, 'Missing successful active staging and test deployments.')
     github.deploy(it.full, it.headSha, 'staging')
     github.deploy(it.full, it.headSha, 'test')
     github.deploy(it.full, it.headSha, 'test', 'failure')
-    await mergeRulesFixture.expectApiRejection(it, 'Missing successful active test deployment.')
+    await expectApiRejection(it, 'Missing successful active test deployment.')
     github.deploy(it.full, it.headSha, 'test')
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until code scanning has analyzed the head and found no alerts', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
-    const it = await mergeRulesFixture.openMergeCaseWithRules([
+    const it = await openMergeCaseWithRules([
       { type: 'code_scanning', parameters: { code_scanning_tools: tools } },
     ])
-    expect(await mergeRulesFixture.mergeByApi(it)).toMatchObject({
+    expect(await mergeByApi(it)).toMatchObject({
       message: expect.stringContaining('Code scanning is waiting for results from CodeQL for the commits'),
     })
     github.analyze(it.full, it.headSha, 'CodeQL', 2)
-    await mergeRulesFixture.expectApiRejection(it, 'CodeQL has detected 2 alerts blocking this code.')
+    await expectApiRejection(it, 'CodeQL has detected 2 alerts blocking this code.')
     github.analyze(it.full, it.headSha, 'CodeQL')
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
-    const it = await mergeRulesFixture.openMergeCaseWithRules([
-      { type: 'workflows', parameters: { workflows } },
-    ])
+    const it = await openMergeCaseWithRules([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
     await github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
-    await mergeRulesFixture.expectApiRejection(it, expectedMessage)
+    await expectApiRejection(it, expectedMessage)
     await github.runWorkflow(it.full, 'ci.yml', it.headSha)
-    expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect((await pushMerge(it)).remote).toContain(`- ${expectedMessage}`)
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('for a squash of another author’s commits if signatures are required', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type: 'required_signatures' }], {
-      signed: true,
-    })
-    await mergeRulesFixture.expectApiRejection(it, 'Commits must have verified signatures.', 'squash')
-    expect(await mergeRulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
+    const it = await openMergeCaseWithRules([{ type: 'required_signatures' }], { signed: true })
+    await expectApiRejection(it, 'Commits must have verified signatures.', 'squash')
+    expect(await mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
 
   test('by requested changes, even with enough approvals', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
+    const it = await openMergeCaseWithRules([approvalRule])
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
-    await mergeRulesFixture.expectApiRejection(it, changesRequestedMessage)
-    expect((await mergeRulesFixture.pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
+    await expectApiRejection(it, changesRequestedMessage)
+    expect((await pushMerge(it)).remote).toContain(`- ${changesRequestedMessage}`)
     github.dismiss(it.pull, review)
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('by requested changes on the same commit in another pull request', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([approvalRule])
+    const it = await openMergeCaseWithRules([approvalRule])
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
     const secondPull = await github.openPull({
       repository: it.full,
@@ -104,37 +111,37 @@ describe('a merge by GitHub is blocked', () => {
     })
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(secondPull, 'carol', 'changes', 'No.')
-    await mergeRulesFixture.expectApiRejection(it, changesRequestedMessage)
+    await expectApiRejection(it, changesRequestedMessage)
     github.dismiss(secondPull, review)
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('until a member of the required team approves the files that match its patterns', async () => {
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
-    const it = await mergeRulesFixture.openMergeCaseWithRules([createPullRequestRule({ required_reviewers })])
+    const it = await openMergeCaseWithRules([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
-    await mergeRulesFixture.expectApiRejection(it, `Required reviewer catalogs/${team.slug} must approve.`)
+    await expectApiRejection(it, `Required reviewer catalogs/${team.slug} must approve.`)
     github.review(it.pull, 'carol', 'approve')
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('while another merge of the same pull request is in progress', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const both = await Promise.all([mergeRulesFixture.mergeByApi(it), mergeRulesFixture.mergeByApi(it)])
+    const it = await openMergeCase()
+    const both = await Promise.all([mergeByApi(it), mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while GitHub is still computing mergeability', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    expect(await mergeByApi(it)).toEqual({ status: 405, message })
     await github.settled()
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 })
 
@@ -143,33 +150,33 @@ describe('pattern rules', () => {
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s also applies to a pushed merge', async (type, parameters, says) => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([{ type, parameters }])
-    const { accepted, remote } = await mergeRulesFixture.pushMerge(it)
+    const it = await openMergeCaseWithRules([{ type, parameters }])
+    const { accepted, remote } = await pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
     expect(remote).toContain(it.mergeSha)
   })
 
   test('a branch name pattern rejects temporary branches that do not match', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
       { conditions: { ref_name: { include: ['~ALL'] } } },
     )
-    expect((await mergeRulesFixture.stage(it)).remote).toContain(
+    expect((await stage(it)).remote).toContain(
       '- Branch name must match a given regex pattern: ^(main|release-.*)$',
     )
   })
 })
 
 test('an organization’s ruleset applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
-  const it = await mergeRulesFixture.openMergeCase()
+  const it = await openMergeCase()
   const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
     conditions: { repository_name: { include: [it.name.repo] } },
   })
   try {
-    await mergeRulesFixture.expectApiRejection(it, 'This branch must not contain merge commits.')
+    await expectApiRejection(it, 'This branch must not contain merge commits.')
     const { data } = await octokit.rest.repos.getBranchRules({ ...it.name, branch: 'main' })
     expect(data).toMatchObject([{ ruleset_source_type: 'Organization', ruleset_source: 'catalogs' }])
   } finally {
@@ -179,16 +186,16 @@ test('an organization’s ruleset applies to its repositories, is listed with th
 })
 
 test('mergeable_state reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
-  const it = await mergeRulesFixture.openMergeCaseWithRules([
+  const it = await openMergeCaseWithRules([
     createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
   ])
   const pullParams = { ...it.name, pull_number: it.pull.number }
   expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
   expect(await readPullMergeableState(it)).toBe('blocked')
-  await mergeRulesFixture.setCiStatus(it, it.headSha)
+  await setCiStatus(it, it.headSha)
   expect(await readPullMergeableState(it)).toBe('behind')
   await mergeBaseIntoHead(it)
-  await mergeRulesFixture.setCiStatus(it, it.pull.headSha)
+  await setCiStatus(it, it.pull.headSha)
   expect(await readPullMergeableState(it)).toBe('clean')
   await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
   expect(await readPullMergeableState(it)).toBe('unstable')
@@ -206,7 +213,7 @@ describe('a merge of the base into the head', () => {
   test('dismisses approvals only if it changes the diff', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
-    const it = await mergeRulesFixture.openMergeCaseWithRules(rules, {
+    const it = await openMergeCaseWithRules(rules, {
       behind: false,
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
@@ -223,7 +230,7 @@ describe('a merge of the base into the head', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([
+    const it = await openMergeCaseWithRules([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
     ])
@@ -235,7 +242,7 @@ describe('leaving the merge queue', () => {
   })
 
   test('because branch protection no longer allows the merge', async () => {
-    const it = await mergeRulesFixture.openMergeCaseWithRules([
+    const it = await openMergeCaseWithRules([
       createMergeQueueRule(),
       createStatusChecksRule([{ context: 'ci' }]),
       approvalRule,
@@ -249,7 +256,7 @@ describe('leaving the merge queue', () => {
   })
 
   async function enqueue(it: BranchRulesScenario): Promise<void> {
-    await mergeRulesFixture.setCiStatus(it, it.headSha)
+    await setCiStatus(it, it.headSha)
     const { data } = await octokit.rest.pulls.get({ ...it.name, pull_number: it.pull.number })
     const query = `mutation ($input: EnqueuePullRequestInput!) {
       enqueuePullRequest(input: $input) { mergeQueueEntry { position } }
@@ -260,26 +267,24 @@ describe('leaving the merge queue', () => {
 
 describe('Git error messages', () => {
   test('for a locked branch and for a GitHub outage', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const unlock = await github.lockBranch(it.full, 'main')
-    expect((await mergeRulesFixture.pushMerge(it)).reason).toMatch(
-      /^(?:cannot lock ref|failed to update ref)/,
-    )
+    expect((await pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
     await unlock()
     github.fail(({ path }) => path.endsWith('/git-receive-pack'), { status: 503 })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
+    expect(await pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
+    expect(await pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('for a missing permission', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const reading = await mergeRulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
-    expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
+    const it = await openMergeCase()
+    const reading = await githubFixture.token({ permissions: { contents: 'read' } })
+    expect(await push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,
       remote: [`Permission to ${it.full}.git denied to catalog-bot[bot].`],
     })
-    const none = await mergeRulesFixture.githubFixture.token({ permissions: { checks: 'write' } })
-    expect((await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/x`, none)).remote).toEqual([
+    const none = await githubFixture.token({ permissions: { checks: 'write' } })
+    expect((await push(it, `${it.headSha}:refs/heads/x`, none)).remote).toEqual([
       'Write access to repository not granted.',
     ])
   })

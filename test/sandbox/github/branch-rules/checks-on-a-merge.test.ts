@@ -11,8 +11,21 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
 
-const mergeRulesFixture = await MergeRulesFixture.furnish()
-const { github, octokit } = mergeRulesFixture.githubFixture
+const {
+  githubFixture,
+  openMergeCase,
+  setCheck,
+  pushMerge,
+  createMerge,
+  push,
+  createExpectedPushRejection,
+  expectPushRejected,
+  stage,
+  setCiStatus,
+  captureError,
+  mergeByApi,
+} = await MergeRulesFixture.furnish()
+const { github, octokit } = githubFixture
 afterEach(() => {
   github.delayChecks(0)
 })
@@ -21,7 +34,7 @@ const createBranchRulesScenario = async (
   contexts: readonly string[],
   { strict = false, ...more }: BranchRulesScenarioOptions & { strict?: boolean } = {},
 ): Promise<BranchRulesScenario> => {
-  const it = await mergeRulesFixture.openMergeCase(more)
+  const it = await openMergeCase(more)
   const checks = contexts.map((context) => ({ context }))
   github.addRules(it.full, [createStatusChecksRule(checks, { strict_required_status_checks_policy: strict })])
   return it
@@ -30,67 +43,65 @@ const createBranchRulesScenario = async (
 describe('a pushed merge', () => {
   test('of a passing head that contains the base needs no checks on the merge commit', async () => {
     const it = await createBranchRulesScenario(['ci'], { behind: false })
-    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    await setCheck(it, it.headSha, 'ci')
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('of such a head needs checks if it contains other changes', async () => {
     const it = await createBranchRulesScenario(['ci'], { behind: false })
-    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
-    const { mergeSha } = await mergeRulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
-    const pushed = await mergeRulesFixture.push(it, `${mergeSha}:refs/heads/main`)
-    expect(pushed).toEqual(
-      mergeRulesFixture.createExpectedPushRejection(it, 'Required status check "ci" is expected.'),
-    )
+    await setCheck(it, it.headSha, 'ci')
+    const { mergeSha } = await createMerge(it, { 'smuggled.txt': 'x' })
+    const pushed = await push(it, `${mergeSha}:refs/heads/main`)
+    expect(pushed).toEqual(createExpectedPushRejection(it, 'Required status check "ci" is expected.'))
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
     const it = await createBranchRulesScenario(['ci'], { behind: false })
-    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
+    await setCheck(it, it.headSha, 'ci')
     await github.close(it.pull)
-    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is expected.')
+    await expectPushRejected(it, 'Required status check "ci" is expected.')
   })
 
   test.each([false, true])(
     'of a passing head that is behind the base is rejected (strict: %s)',
     async (strict) => {
       const it = await createBranchRulesScenario(['ci', 'lint'], { strict })
-      for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
-      await mergeRulesFixture.expectPushRejected(it, '2 of 2 required status checks are expected.')
+      for (const check of ['ci', 'lint']) await setCheck(it, it.headSha, check)
+      await expectPushRejected(it, '2 of 2 required status checks are expected.')
       // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
-      await mergeRulesFixture.stage(it)
-      for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.mergeSha, check)
-      expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+      await stage(it)
+      for (const check of ['ci', 'lint']) await setCheck(it, it.mergeSha, check)
+      expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
     },
   )
 
   test('is evaluated against new checks only after a delay', async () => {
     const it = await createBranchRulesScenario(['ci'])
-    await mergeRulesFixture.stage(it)
+    await stage(it)
     github.delayChecks(60_000)
-    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
-    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is expected.')
+    await setCheck(it, it.mergeSha, 'ci')
+    await expectPushRejected(it, 'Required status check "ci" is expected.')
     github.delayChecks(0)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('a check pinned to an app counts only from that app', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.addRules(it.full, [createStatusChecksRule([{ context: 'ci', integration_id: 4711 }])])
-    await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
+    await stage(it)
+    await setCheck(it, it.mergeSha, 'ci')
     const expectedMessage = 'Required status check "ci" was not set by the expected GitHub app.'
-    await mergeRulesFixture.expectPushRejected(it, expectedMessage)
+    await expectPushRejected(it, expectedMessage)
   })
 
   test('a check and a status with the same name must both pass', async () => {
     const it = await createBranchRulesScenario(['ci'])
-    await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci')
-    await mergeRulesFixture.setCiStatus(it, it.mergeSha, 'failure')
-    await mergeRulesFixture.expectPushRejected(it, 'Required status check "ci" is failing.')
-    await mergeRulesFixture.setCiStatus(it, it.mergeSha)
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    await stage(it)
+    await setCheck(it, it.mergeSha, 'ci')
+    await setCiStatus(it, it.mergeSha, 'failure')
+    await expectPushRejected(it, 'Required status check "ci" is failing.')
+    await setCiStatus(it, it.mergeSha)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test.each([
@@ -98,21 +109,19 @@ describe('a pushed merge', () => {
     [null, 'Required status check "ci" is in progress.'],
   ] as const)('is rejected if a check has the conclusion %s', async (conclusion, says) => {
     const it = await createBranchRulesScenario(['ci'])
-    await mergeRulesFixture.stage(it)
-    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
-    await mergeRulesFixture.expectPushRejected(it, says)
+    await stage(it)
+    await setCheck(it, it.mergeSha, 'ci', conclusion)
+    await expectPushRejected(it, says)
   })
 
   test('through REST follows the same rules as through Git', async () => {
     const it = await createBranchRulesScenario(['ci'])
-    await mergeRulesFixture.stage(it)
+    await stage(it)
     const move = async (): Promise<unknown> =>
-      mergeRulesFixture.captureError(
-        octokit.rest.git.updateRef({ ...it.name, ref: 'heads/main', sha: it.mergeSha }),
-      )
+      captureError(octokit.rest.git.updateRef({ ...it.name, ref: 'heads/main', sha: it.mergeSha }))
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await move()).toEqual({ status: 422, message })
-    await mergeRulesFixture.setCheck(it, it.mergeSha, 'ci', 'neutral')
+    await setCheck(it, it.mergeSha, 'ci', 'neutral')
     expect(await move()).toMatchObject({ object: { sha: it.mergeSha } })
   })
 })
@@ -121,46 +130,44 @@ describe('the API', () => {
   test('evaluates the head, even if it is behind', async () => {
     const it = await createBranchRulesScenario(['ci'])
     const message = formatRuleViolations('Required status check "ci" is expected.')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
-    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    expect(await mergeByApi(it)).toEqual({ status: 405, message })
+    await setCheck(it, it.headSha, 'ci')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 
   test('in strict mode expects all checks again for a head that is behind', async () => {
     const it = await createBranchRulesScenario(['ci', 'lint'], { strict: true })
-    for (const check of ['ci', 'lint']) await mergeRulesFixture.setCheck(it, it.headSha, check)
+    for (const check of ['ci', 'lint']) await setCheck(it, it.headSha, check)
     const message = formatRuleViolations('2 of 2 required status checks are expected.')
-    expect(await mergeRulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
+    expect(await mergeByApi(it)).toEqual({ status: 405, message })
   })
 
   test('in strict mode merges a passing head that contains the base', async () => {
     const it = await createBranchRulesScenario(['ci'], { strict: true, behind: false })
-    await mergeRulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await mergeRulesFixture.mergeByApi(it)).toHaveProperty('sha')
+    await setCheck(it, it.headSha, 'ci')
+    expect(await mergeByApi(it)).toHaveProperty('sha')
   })
 })
 
 describe('a rule for all branches', () => {
   test('also applies to temporary branches unless branch creation is excluded', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     const checks = [{ context: 'ci' }, { context: 'lint' }]
     const rule = github.addRules(it.full, [createStatusChecksRule(checks)], all)
     const branch = `catalog-bot/tmp-${it.mergeSha.slice(0, 7)}`
     const messages = ['2 of 2 required status checks are expected.']
-    expect(await mergeRulesFixture.stage(it)).toEqual(
-      createRulesetRejection(it.full, github.url, messages, branch),
-    )
+    expect(await stage(it)).toEqual(createRulesetRejection(it.full, github.url, messages, branch))
     github.removeRuleset(it.full, rule)
     github.addRules(it.full, [createStatusChecksRule(checks, { do_not_enforce_on_create: true })], all)
-    expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
+    expect(await stage(it)).toMatchObject(acceptedPushResult)
   })
 
   test('does not apply to excluded branches', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
     github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], { conditions: { ref_name } })
-    expect(await mergeRulesFixture.stage(it)).toMatchObject(acceptedPushResult)
+    expect(await stage(it)).toMatchObject(acceptedPushResult)
   })
 })
 

@@ -13,23 +13,25 @@ import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 import { createPullOptions } from '../github-fixture.ts'
 
 let currentTimeMs = Date.now()
-const mergeRulesFixture = await MergeRulesFixture.furnish({ clock: { now: () => currentTimeMs } })
-const { github, octokit } = mergeRulesFixture.githubFixture
+const { githubFixture, openMergeCase, setCheck, readTip } = await MergeRulesFixture.furnish({
+  clock: { now: () => currentTimeMs },
+})
+const { github, octokit } = githubFixture
 
 const checkName = 'catalog-bot / validation'
 const createMergeQueueScenario = async (
   settings: Record<string, unknown> = {},
 ): Promise<BranchRulesScenario> => {
-  const it = await mergeRulesFixture.openMergeCase()
+  const it = await openMergeCase()
   github.addRules(it.full, [createMergeQueueRule(settings), createStatusChecksRule([{ context: checkName }])])
-  await mergeRulesFixture.setCheck(it, it.headSha, checkName)
+  await setCheck(it, it.headSha, checkName)
   return it
 }
 const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Promise<MockPull> => {
   const pull = await github.openPull(
     createPullOptions(path, { [path]: 'name: other\n' }, { repository: it.full }),
   )
-  await mergeRulesFixture.setCheck(it, pull.headSha, checkName)
+  await setCheck(it, pull.headSha, checkName)
   return pull
 }
 const enqueuePull = async (pull: MockPull, more: Record<string, unknown> = {}): Promise<unknown> =>
@@ -60,7 +62,7 @@ const readMergeQueue = async ({ name }: BranchRulesScenario): Promise<unknown> =
 /** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
 const listMergeQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
   await github.settled()
-  return mergeRulesFixture.githubFixture.receiver.received
+  return githubFixture.receiver.received
     .filter(
       ({ payload }) => (payload['repository'] as { full_name?: string } | undefined)?.full_name === full,
     )
@@ -91,7 +93,7 @@ describe('entering the queue', () => {
   })
 
   test('fails if a check or an approval is missing, or if the pull request is already queued', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const rules = [
       createMergeQueueRule(),
       createStatusChecksRule([{ context: checkName }]),
@@ -99,7 +101,7 @@ describe('entering the queue', () => {
     ]
     github.addRules(it.full, rules)
     expect(await enqueuePull(it.pull)).toContain(`Required status check "${checkName}" is expected.`)
-    await mergeRulesFixture.setCheck(it, it.headSha, checkName)
+    await setCheck(it, it.headSha, checkName)
     expect(await enqueuePull(it.pull)).toContain('At least 1 approving review is required')
     github.review(it.pull, 'bob', 'approve')
     expect(await enqueuePull(it.pull)).toMatchObject({ position: 1, state: 'AWAITING_CHECKS' })
@@ -107,15 +109,15 @@ describe('entering the queue', () => {
   })
 
   test('fails for a branch without a queue and for a user without write access', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     expect(await enqueuePull(it.pull)).toContain('does not require a merge queue')
-    const outsiderClient = mergeRulesFixture.githubFixture.client(github.tokenFor('outsider'))
+    const outsiderClient = githubFixture.client(github.tokenFor('outsider'))
     const query = `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', it.pull.id)}" }) { clientMutationId } }`
     await expect(outsiderClient.graphql(query)).rejects.toThrow('write access')
   })
 
   test('is not possible in repositories owned by users', async () => {
-    const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
+    const it = await openMergeCase({ owner: 'bob' })
     expect(() => github.addRules(it.full, [createMergeQueueRule()])).toThrow('Validation Failed')
   })
 })
@@ -132,10 +134,10 @@ describe('a group', () => {
     })
     const { data } = await octokit.rest.git.getCommit({ ...it.name, commit_sha: group.head_sha })
     expect(data.parents.map(({ sha }) => sha)).toEqual([it.baseSha, it.headSha])
-    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
-    await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
+    expect(await readTip(it)).toBe(it.baseSha)
+    await setCheck(it, group.head_sha, checkName)
     await github.settled()
-    expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
+    expect(await readTip(it)).toBe(group.head_sha)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: group.head_sha } })
     expect((await listMergeQueueEvents(it)).map(({ action, reason }) => [action, reason])).toEqual([
       ['enqueued', undefined],
@@ -154,7 +156,7 @@ describe('a group', () => {
     await enqueuePull(second)
     const [first, behind] = await listRequestedMergeGroups(it)
     expect(behind?.base_sha).toBe(first?.head_sha)
-    await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName, 'failure')
+    await setCheck(it, first?.head_sha ?? '', checkName, 'failure')
     await github.settled()
     expect(await readMergeQueue(it)).toEqual([[second.number, 'AWAITING_CHECKS']])
     expect((await getLastRequestedMergeGroup(it)).base_sha).toBe(it.baseSha)
@@ -162,7 +164,7 @@ describe('a group', () => {
       expect.objectContaining({ action: 'dequeued', reason: 'CI_FAILURE' }),
     )
     expect(it.pull.state).toBe('open')
-    await mergeRulesFixture.setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
+    await setCheck(it, (await getLastRequestedMergeGroup(it)).head_sha, checkName)
     await github.settled()
     expect(second.merged).not.toBeNull()
   })
@@ -222,9 +224,9 @@ describe('a group', () => {
     const it = await createMergeQueueScenario({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
     const group = await getLastRequestedMergeGroup(it)
-    await mergeRulesFixture.setCheck(it, group.head_sha, checkName)
+    await setCheck(it, group.head_sha, checkName)
     await github.settled()
-    expect(await mergeRulesFixture.readTip(it)).toBe(group.head_sha)
+    expect(await readTip(it)).toBe(group.head_sha)
     expect(it.pull.merged?.sha).toBe(group.head_sha)
   })
 })
@@ -236,12 +238,12 @@ describe('several groups', () => {
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [first, behind] = await listRequestedMergeGroups(it)
-    await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
+    await setCheck(it, behind?.head_sha ?? '', checkName)
     await github.settled()
-    expect(await mergeRulesFixture.readTip(it)).toBe(it.baseSha)
-    await mergeRulesFixture.setCheck(it, first?.head_sha ?? '', checkName)
+    expect(await readTip(it)).toBe(it.baseSha)
+    await setCheck(it, first?.head_sha ?? '', checkName)
     await github.settled()
-    expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
+    expect(await readTip(it)).toBe(behind?.head_sha)
     expect([it.pull.merged, second.merged]).not.toContain(null)
   })
 
@@ -251,9 +253,9 @@ describe('several groups', () => {
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [, behind] = await listRequestedMergeGroups(it)
-    await mergeRulesFixture.setCheck(it, behind?.head_sha ?? '', checkName)
+    await setCheck(it, behind?.head_sha ?? '', checkName)
     await github.settled()
-    expect(await mergeRulesFixture.readTip(it)).toBe(behind?.head_sha)
+    expect(await readTip(it)).toBe(behind?.head_sha)
   })
 
   test('dequeuePullRequest removes an entry', async () => {

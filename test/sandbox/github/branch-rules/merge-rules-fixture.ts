@@ -57,11 +57,11 @@ export class MergeRulesFixture {
   }
 
   /** Creates a new repository, a pull request by Alice, and its merge. Bob and Carol have write access. */
-  async openMergeCase({
+  readonly openMergeCase = async ({
     owner = 'catalogs',
     behind = true,
     ...more
-  }: BranchRulesScenarioOptions = {}): Promise<BranchRulesScenario> {
+  }: BranchRulesScenarioOptions = {}): Promise<BranchRulesScenario> => {
     const { github, installation } = this.githubFixture
     const short = `landing-${(this.#count += 1)}`
     const full = `${owner}/${short}`
@@ -82,20 +82,20 @@ export class MergeRulesFixture {
     return { full, name: { owner, repo: short }, folder, pull, ...made }
   }
 
-  async openMergeCaseWithRules(
+  readonly openMergeCaseWithRules = async (
     rules: readonly BranchRule[],
     more?: BranchRulesScenarioOptions,
-  ): Promise<BranchRulesScenario> {
+  ): Promise<BranchRulesScenario> => {
     const it = await this.openMergeCase(more)
     if (rules.length > 0) this.githubFixture.github.addRules(it.full, rules)
     return it
   }
 
   /** Fetches base and head again and merges them. The files in `more` are added to the merge commit. */
-  async createMerge(
+  readonly createMerge = async (
     { folder, pull }: Pick<BranchRulesScenario, 'folder' | 'pull'>,
     more: Record<string, string> = {},
-  ): Promise<Pick<BranchRulesScenario, 'baseSha' | 'headSha' | 'mergeSha'>> {
+  ): Promise<Pick<BranchRulesScenario, 'baseSha' | 'headSha' | 'mergeSha'>> => {
     const token = await this.githubFixture.token()
     await runGit(folder, token, 'fetch', '-q', 'origin', 'main', `refs/pull/${pull.number}/head`)
     const [baseSha = '', headSha = ''] = (
@@ -112,11 +112,11 @@ export class MergeRulesFixture {
   }
 
   /** Pushes as the app, or with `token`, and returns the result. */
-  async push(
+  readonly push = async (
     { folder, full }: Pick<BranchRulesScenario, 'folder' | 'full'>,
     refs: string | readonly string[],
     token?: string,
-  ): Promise<PushResult> {
+  ): Promise<PushResult> => {
     const auth = btoa(`x-access-token:${token ?? (await this.githubFixture.token())}`)
     const header = `http.extraHeader=Authorization: Basic ${auth}`
     const url = `${this.githubFixture.github.url}/${full}.git`
@@ -132,40 +132,43 @@ export class MergeRulesFixture {
   }
 
   /** Pushes the merge to main. */
-  async pushMerge(mergeCase: BranchRulesScenario, token?: string): Promise<PushResult> {
+  readonly pushMerge = async (mergeCase: BranchRulesScenario, token?: string): Promise<PushResult> => {
     return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
   }
 
-  createExpectedPushRejection({ full }: BranchRulesScenario, ...messages: string[]): PushResult {
+  readonly createExpectedPushRejection = (
+    { full }: BranchRulesScenario,
+    ...messages: string[]
+  ): PushResult => {
     return createRulesetRejection(full, this.githubFixture.github.url, messages)
   }
 
-  async expectPushRejected(it: BranchRulesScenario, ...messages: string[]): Promise<void> {
+  readonly expectPushRejected = async (it: BranchRulesScenario, ...messages: string[]): Promise<void> => {
     expect(await this.pushMerge(it)).toEqual(this.createExpectedPushRejection(it, ...messages))
   }
 
   /** The merge commit is the tip of the base, and the push marks the pull request as merged. */
-  async expectPushMerges(it: BranchRulesScenario): Promise<void> {
+  readonly expectPushMerges = async (it: BranchRulesScenario): Promise<void> => {
     expect(await this.pushMerge(it)).toMatchObject(acceptedPushResult)
     await this.expectPullMerged(it)
   }
 
-  async expectPullMerged(it: BranchRulesScenario): Promise<void> {
+  readonly expectPullMerged = async (it: BranchRulesScenario): Promise<void> => {
     expect(await this.readTip(it)).toBe(it.mergeSha)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
   }
 
   /** Pushes a commit to a temporary branch, so that checks can be posted on it. */
-  async stage(mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha): Promise<PushResult> {
+  readonly stage = async (mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha): Promise<PushResult> => {
     return await this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
   }
 
-  async setCheck(
+  readonly setCheck = async (
     { name }: Pick<BranchRulesScenario, 'name'>,
     sha: string,
     check: string,
     conclusion: 'success' | 'failure' | 'neutral' | null = 'success',
-  ): Promise<void> {
+  ): Promise<void> => {
     await this.githubFixture.octokit.rest.checks.create({
       ...name,
       name: check,
@@ -174,24 +177,24 @@ export class MergeRulesFixture {
     })
   }
 
-  async setCiStatus(
+  readonly setCiStatus = async (
     { full }: BranchRulesScenario,
     sha: string,
     state: 'success' | 'failure' = 'success',
-  ): Promise<void> {
+  ): Promise<void> => {
     await this.githubFixture.github.setStatus(full, sha, 'bob', { context: 'ci', state })
   }
 
-  createAppBypass<const Mode extends string>(bypass_mode: Mode) {
+  readonly createAppBypass = <const Mode extends string>(bypass_mode: Mode) => {
     return { actor_type: 'Integration', actor_id: this.githubFixture.app.id, bypass_mode } as const
   }
 
   /** Merges as the app through REST. Returns the merge commit, or the error from GitHub. */
-  async mergeByApi(
+  readonly mergeByApi = async (
     { name, pull }: Pick<BranchRulesScenario, 'name' | 'pull'>,
     merge_method: 'merge' | 'squash' | 'rebase' = 'merge',
     more: { readonly sha?: string; readonly token?: string } = {},
-  ): Promise<{ readonly sha: string } | { readonly status: number; readonly message: string }> {
+  ): Promise<{ readonly sha: string } | { readonly status: number; readonly message: string }> => {
     const octokit =
       more.token === undefined ? this.githubFixture.octokit : this.githubFixture.client(more.token)
     const sha = more.sha ?? pull.headSha
@@ -208,23 +211,23 @@ export class MergeRulesFixture {
     }
   }
 
-  async expectApiRejection(
+  readonly expectApiRejection = async (
     it: BranchRulesScenario,
     violation: string,
     method?: 'merge' | 'squash' | 'rebase',
-  ): Promise<void> {
+  ): Promise<void> => {
     const message = formatRuleViolations(violation)
     expect(await this.mergeByApi(it, method)).toEqual({ status: 405, message })
   }
 
-  async readTip({ name }: Pick<BranchRulesScenario, 'name'>): Promise<string> {
+  readonly readTip = async ({ name }: Pick<BranchRulesScenario, 'name'>): Promise<string> => {
     return (await this.githubFixture.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })).data.object.sha
   }
 
   /** Returns the data of an Octokit response, or the error from GitHub. */
-  async captureError<T>(
+  readonly captureError = async <T>(
     asked: Promise<{ data: T }>,
-  ): Promise<T | { readonly status: number; readonly message: string }> {
+  ): Promise<T | { readonly status: number; readonly message: string }> => {
     try {
       return (await asked).data
     } catch (error) {

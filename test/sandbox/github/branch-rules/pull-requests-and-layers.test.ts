@@ -12,14 +12,15 @@ import {
 } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario, PushResult } from './merge-rules-fixture.ts'
 
-const mergeRulesFixture = await MergeRulesFixture.furnish()
-const { github } = mergeRulesFixture.githubFixture
+const { githubFixture, openMergeCase, push, createExpectedPushRejection, pushMerge, expectPushRejected } =
+  await MergeRulesFixture.furnish()
+const { github } = githubFixture
 
 const pullRequestRequiredMessage = 'Changes must be made through a pull request.'
 const createBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
 ): Promise<BranchRulesScenario> => {
-  const it = await mergeRulesFixture.openMergeCase(more)
+  const it = await openMergeCase(more)
   github.addRules(it.full, [createPullRequestRule()])
   return it
 }
@@ -29,8 +30,8 @@ describe('a required pull request', () => {
     const it = await createBranchRulesScenario()
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
-    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
+    expect(await push(it, 'HEAD:refs/heads/main')).toEqual(
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
@@ -39,31 +40,29 @@ describe('a required pull request', () => {
     const other = await github.openPull(
       createPullOptions('Beta', { 'beta.yaml': 'name: beta\n' }, { repository: it.full }),
     )
-    const token = await mergeRulesFixture.githubFixture.token()
+    const token = await githubFixture.token()
     await runGit(it.folder, token, 'fetch', '-q', 'origin', `refs/pull/${other.number}/head`)
     await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)
     await runGit(it.folder, token, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
-    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
+    expect(await push(it, 'HEAD:refs/heads/main')).toEqual(
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
-    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
     expect([it.pull.merged, other.merged]).not.toContain(null)
   })
 
   test('does not cover an extra commit on top of the merge', async () => {
     const it = await createBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
-    expect(await mergeRulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
-      mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
+    expect(await push(it, 'HEAD:refs/heads/main')).toEqual(
+      createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
   })
 
   test('can be pushed unchanged if its head contains the base', async () => {
     const it = await createBranchRulesScenario({ behind: false })
-    expect(await mergeRulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(
-      acceptedPushResult,
-    )
+    expect(await push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(acceptedPushResult)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.headSha } })
   })
 
@@ -71,24 +70,24 @@ describe('a required pull request', () => {
     const it = await createBranchRulesScenario()
     await github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
     await github.retarget(it.pull, 'next')
-    await mergeRulesFixture.expectPushRejected(it, pullRequestRequiredMessage)
+    await expectPushRejected(it, pullRequestRequiredMessage)
     await github.retarget(it.pull, 'main')
     await github.draft(it.pull)
-    await mergeRulesFixture.expectPushRejected(it, pullRequestRequiredMessage)
+    await expectPushRejected(it, pullRequestRequiredMessage)
   })
 
   test('with a review that requests changes is not approved', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.addRules(it.full, [createPullRequestRule({ required_approving_review_count: 1 })])
     github.review(it.pull, 'bob', 'approve')
     github.review(it.pull, 'carol', 'changes', 'No')
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    expect(await pushMerge(it)).toMatchObject({ accepted: false })
     github.review(it.pull, 'carol', 'approve')
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('is not required from apps that classic protection allows to bypass it', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const protect = (apps: string[]): void =>
       github.protect(it.full, 'main', {
         enforce_admins: true,
@@ -99,51 +98,45 @@ describe('a required pull request', () => {
       })
     protect([])
     const approval = 'At least 1 approving review is required by reviewers with write access.'
-    expect(await mergeRulesFixture.pushMerge(it)).toEqual(createBranchProtectionRejection([approval]))
+    expect(await pushMerge(it)).toEqual(createBranchProtectionRejection([approval]))
     protect(['catalog-bot'])
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })
 
 describe('layered rules', () => {
   test('add up for rulesets and classic protection, and shared violations are reported once', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
     github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       lock_branch: true,
     })
     const messages = ['Required status check "ci" is expected.', 'Cannot change this locked branch']
-    await mergeRulesFixture.expectPushRejected(it, ...messages)
+    await expectPushRejected(it, ...messages)
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
     const it = await createBranchRulesScenario()
     await github.close(it.pull)
-    const pushed = await mergeRulesFixture.push(it, [
-      `${it.mergeSha}:refs/heads/main`,
-      `${it.mergeSha}:refs/heads/free`,
-    ])
-    expect(pushed).toMatchObject({
-      ...mergeRulesFixture.createExpectedPushRejection(it, pullRequestRequiredMessage),
-    })
+    const pushed = await push(it, [`${it.mergeSha}:refs/heads/main`, `${it.mergeSha}:refs/heads/free`])
+    expect(pushed).toMatchObject({ ...createExpectedPushRejection(it, pullRequestRequiredMessage) })
     const { knownRefs } = github.repository(it.full)
     expect(knownRefs.get('refs/heads/free')).toBe(it.mergeSha)
     expect(knownRefs.get('refs/heads/main')).toBe(it.baseSha)
     // With --atomic, the push is all or nothing.
     const both = ['--atomic', `${it.mergeSha}:refs/heads/main`, `${it.mergeSha}:refs/heads/free-too`]
-    expect(await mergeRulesFixture.push(it, both)).toMatchObject({ accepted: false })
+    expect(await push(it, both)).toMatchObject({ accepted: false })
     expect(github.repository(it.full).knownRefs.has('refs/heads/free-too')).toBe(false)
   })
 
   test('for branch creation: a ruleset always applies, a classic pattern only with block_creations', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const none = { required_status_checks: { strict: false, contexts: ['ci'] }, enforce_admins: true }
     github.protect(it.full, 'release-*', none)
-    const make = async (branch: string): Promise<PushResult> =>
-      mergeRulesFixture.push(it, `${it.baseSha}:refs/heads/${branch}`)
+    const make = async (branch: string): Promise<PushResult> => push(it, `${it.baseSha}:refs/heads/${branch}`)
     expect(await make('release-1')).toMatchObject(acceptedPushResult)
-    expect(await mergeRulesFixture.push(it, `${it.mergeSha}:refs/heads/release-1`)).toEqual(
+    expect(await push(it, `${it.mergeSha}:refs/heads/release-1`)).toEqual(
       createBranchProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
     )
     const restrictions = { users: [], teams: [], apps: [] }
@@ -156,9 +149,9 @@ describe('layered rules', () => {
   })
 
   test('reject nothing if they are disabled or only evaluated', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     for (const enforcement of ['evaluate', 'disabled'] as const)
       github.addRules(it.full, [{ type: 'update' }], { enforcement })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })

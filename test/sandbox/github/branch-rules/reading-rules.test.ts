@@ -4,8 +4,9 @@ import type { Octokit } from '@octokit/rest'
 import { MergeRulesFixture, createStatusChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
 import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
-const mergeRulesFixture = await MergeRulesFixture.furnish()
-const { githubFixture } = mergeRulesFixture
+const { githubFixture, openMergeCase, pushMerge, createAppBypass, captureError } =
+  await MergeRulesFixture.furnish()
+
 const { github, installation, octokit } = githubFixture
 const adminClient = githubFixture.client(github.tokenFor('maintainer'))
 
@@ -15,7 +16,7 @@ const getMainBranchParams = ({
 
 describe('rulesets', () => {
   test('are imported as JSON, and their rules are in force at once', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const checks = [{ context: 'catalog-bot / validation', integration_id: githubFixture.app.id }]
     const { data } = await adminClient.rest.repos.createRepoRuleset({
       ...it.name,
@@ -31,7 +32,7 @@ describe('rulesets', () => {
         },
       ],
     })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
+    expect(await pushMerge(it)).toMatchObject({ accepted: false })
     const { data: rules } = await octokit.rest.repos.getBranchRules(getMainBranchParams(it))
     expect(rules).toMatchObject([
       { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
@@ -39,11 +40,11 @@ describe('rulesets', () => {
     ])
     await adminClient.rest.repos.deleteRepoRuleset({ ...it.name, ruleset_id: data.id })
     expect((await octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data).toEqual([])
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
+    expect(await pushMerge(it)).toMatchObject({ accepted: true })
   })
 
   test('can be created only by administrators', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const request = { ...it.name, name: 'x', enforcement: 'active' as const }
     const bob = githubFixture.client(github.tokenFor('bob'))
     await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
@@ -51,8 +52,8 @@ describe('rulesets', () => {
   })
 
   test('show their bypass list to administrators, and to others only whether they can bypass', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const app = mergeRulesFixture.createAppBypass('pull_request')
+    const it = await openMergeCase()
+    const app = createAppBypass('pull_request')
     const { id } = github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const read = { ...it.name, ruleset_id: id }
     const { data } = await octokit.rest.repos.getRepoRuleset(read)
@@ -66,19 +67,19 @@ describe('rulesets', () => {
   })
 
   test("of a user's repository cannot let an app bypass them", async () => {
-    const it = await mergeRulesFixture.openMergeCase({ owner: 'bob' })
+    const it = await openMergeCase({ owner: 'bob' })
     const bob = githubFixture.client(github.tokenFor('bob'))
     const request = bob.rest.repos.createRepoRuleset({
       ...it.name,
       name: 'x',
       enforcement: 'active',
-      bypass_actors: [mergeRulesFixture.createAppBypass('always')],
+      bypass_actors: [createAppBypass('always')],
     })
-    expect(await mergeRulesFixture.captureError(request)).toMatchObject({ status: 422 })
+    expect(await captureError(request)).toMatchObject({ status: 422 })
   })
 
   test('that the sandbox does not enforce are rejected', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
     expect(() => github.addRules(it.full, [rule])).toThrow('Validation Failed')
     expect(() => github.addRules(it.full, [{ type: 'pull_request' }])).toThrow('Validation Failed')
@@ -90,18 +91,18 @@ describe('rulesets', () => {
     ['User', undefined, 'bob'],
     ['RepositoryRole', 4, 'bob'],
   ] as const)('do not apply to a %s in the bypass list', async (actor_type, role, login) => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const actor_id = role ?? github.account(login).id
     const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
     github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
-    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
-    expect(await mergeRulesFixture.pushMerge(it, github.tokenFor(login))).toMatchObject({ accepted: true })
+    expect(await pushMerge(it)).toMatchObject({ accepted: false })
+    expect(await pushMerge(it, github.tokenFor(login))).toMatchObject({ accepted: true })
   })
 })
 
 describe('a branch', () => {
   test('is protected by rulesets and by classic protection, and only the latter has a summary', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const read = async (): Promise<unknown> =>
       (await octokit.rest.repos.getBranch(getMainBranchParams(it))).data
     const off = {
@@ -111,9 +112,7 @@ describe('a branch', () => {
     expect(await read()).toMatchObject({ protected: false, protection: off })
     const ruleset = github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
     expect(await read()).toMatchObject({ protected: true, protection: off })
-    const missing = await mergeRulesFixture.captureError(
-      adminClient.rest.repos.getBranchProtection(getMainBranchParams(it)),
-    )
+    const missing = await captureError(adminClient.rest.repos.getBranchProtection(getMainBranchParams(it)))
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
     github.removeRuleset(it.full, ruleset)
     github.protect(it.full, 'main', {
@@ -133,7 +132,7 @@ describe('a branch', () => {
   })
 
   test('shows its classic protection to administrators and apps with the permission', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     github.protect(it.full, 'main', {
       required_status_checks: { strict: true, contexts: ['ci'] },
       required_pull_request_reviews: { dismiss_stale_reviews: true },
@@ -163,8 +162,8 @@ describe('a branch', () => {
   })
 
   test('has the rules that apply to the viewer in GraphQL', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
-    const app = mergeRulesFixture.createAppBypass('always')
+    const it = await openMergeCase()
+    const app = createAppBypass('always')
     github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const rules = [{ type: 'required_linear_history' }, createStatusChecksRule([{ context: 'ci' }])]
     github.addRules(it.full, [...rules, createPullRequestRule({ required_approving_review_count: 2 })])
@@ -188,7 +187,7 @@ describe('a branch', () => {
   })
 
   test('has viewerCanPush in GraphQL for accounts in the push allowlist', async () => {
-    const it = await mergeRulesFixture.openMergeCase()
+    const it = await openMergeCase()
     const query = `query ($owner: String!, $repo: String!) {
       repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } }
     }`
@@ -206,7 +205,7 @@ describe('a branch', () => {
 })
 
 test('a repository shows its merge methods only to accounts with write access', async () => {
-  const it = await mergeRulesFixture.openMergeCase()
+  const it = await openMergeCase()
   github.allowMergeMethods(it.full, { merge: false })
   const { data } = await octokit.rest.repos.get(it.name)
   expect(data).toMatchObject({

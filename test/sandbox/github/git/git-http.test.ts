@@ -9,14 +9,14 @@ import {
   createPullOptions,
 } from '../github-fixture.ts'
 
-const githubFixture = await startGitHubFixture()
-const { github, octokit } = githubFixture
+const fixture = await startGitHubFixture()
+const { github, octokit } = fixture
 const repositoryGitUrl = `${github.url}/${fullRepositoryName}.git`
-afterAll(async () => githubFixture.stop())
+afterAll(async () => fixture.stop())
 
 /** A clone with one more commit on main. */
 async function cloneAndAddCommit(token: string): Promise<string> {
-  const folder = await mkdtemp(join(githubFixture.directory, 'work-'))
+  const folder = await mkdtemp(join(fixture.directory, 'work-'))
   await runGit(folder, token, 'clone', '-q', repositoryGitUrl, '.')
   await writeFile(join(folder, 'more.txt'), folder)
   await runGit(folder, token, 'add', '.')
@@ -28,8 +28,8 @@ const pushRefs = async (folder: string, token: string, ...refs: string[]): Promi
 
 describe('reading', () => {
   test('a partial clone omits blobs and fetches them when requested', async () => {
-    const folder = await mkdtemp(join(githubFixture.directory, 'partial-'))
-    const token = await githubFixture.token()
+    const folder = await mkdtemp(join(fixture.directory, 'partial-'))
+    const token = await fixture.token()
     await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', repositoryGitUrl, '.')
     const missing = await runGit(folder, token, 'rev-list', '--objects', '--all', '--missing=print')
     expect(missing.split('\n').filter((line) => line.startsWith('?'))).toHaveLength(4)
@@ -40,55 +40,51 @@ describe('reading', () => {
     const fork = await github.fork(fullRepositoryName, 'outsider')
     const sha = await github.pushToBase('outsider/community', { 'planted.txt': 'x' }, { by: 'outsider' })
     expect(fork.knownRefs.get('refs/heads/main')).toBe(sha)
-    const folder = await mkdtemp(join(githubFixture.directory, 'imposter-'))
+    const folder = await mkdtemp(join(fixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
-    await runGit(folder, await githubFixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
+    await runGit(folder, await fixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
     expect((await octokit.rest.git.getCommit({ ...repositoryParams, commit_sha: sha })).data.sha).toBe(sha)
   })
 
   test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
-    await runGit(githubFixture.directory, undefined, 'ls-remote', repositoryGitUrl)
-    await expect(
-      runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', repositoryGitUrl),
-    ).rejects.toThrow()
+    await runGit(fixture.directory, undefined, 'ls-remote', repositoryGitUrl)
+    await expect(runGit(fixture.directory, 'ghs_wrong', 'ls-remote', repositoryGitUrl)).rejects.toThrow()
     await github.createRepository('catalogs', 'inner', { private: true })
     const inner = `${github.url}/catalogs/inner.git`
-    await expect(runGit(githubFixture.directory, undefined, 'ls-remote', inner)).rejects.toThrow()
-    await expect(
-      runGit(githubFixture.directory, await githubFixture.token(), 'ls-remote', inner),
-    ).rejects.toThrow()
-    await runGit(githubFixture.directory, github.tokenFor('maintainer'), 'ls-remote', inner)
+    await expect(runGit(fixture.directory, undefined, 'ls-remote', inner)).rejects.toThrow()
+    await expect(runGit(fixture.directory, await fixture.token(), 'ls-remote', inner)).rejects.toThrow()
+    await runGit(fixture.directory, github.tokenFor('maintainer'), 'ls-remote', inner)
   })
 })
 
 describe('pushing', () => {
   test('needs contents: write and a repository that is not archived', async () => {
-    const folder = await cloneAndAddCommit(await githubFixture.token())
-    const reader = await githubFixture.token({ permissions: { contents: 'read' } })
+    const folder = await cloneAndAddCommit(await fixture.token())
+    const reader = await fixture.token({ permissions: { contents: 'read' } })
     await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
     await expect(pushRefs(folder, github.tokenFor('outsider'), 'HEAD:refs/heads/no')).rejects.toThrow('403')
-    await pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/yes')
+    await pushRefs(folder, await fixture.token(), 'HEAD:refs/heads/yes')
     github.archive(fullRepositoryName)
-    await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
+    await expect(pushRefs(folder, await fixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
     github.archive(fullRepositoryName, false)
   })
 
   test('of workflow changes, even reverted ones, is rejected for an App but accepted for a user', async () => {
-    const folder = await cloneAndAddCommit(await githubFixture.token())
+    const folder = await cloneAndAddCommit(await fixture.token())
     await mkdir(join(folder, '.github', 'workflows'), { recursive: true })
     await writeFile(join(folder, '.github', 'workflows', 'evil.yml'), 'on: push\n')
     await runGit(folder, undefined, 'add', '.')
     await runGit(folder, undefined, 'commit', '-qm', 'Edit')
     await runGit(folder, undefined, 'rm', '-q', '.github/workflows/evil.yml')
     await runGit(folder, undefined, 'commit', '-qm', 'Take it back')
-    await expect(pushRefs(folder, await githubFixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
+    await expect(pushRefs(folder, await fixture.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/evil.yml` without `workflows` permission',
     )
     await pushRefs(folder, github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
   })
 
   test('to a protected branch is rejected and changes nothing', async () => {
-    const token = await githubFixture.token()
+    const token = await fixture.token()
     const folder = await cloneAndAddCommit(token)
     github.protectBranch(fullRepositoryName, 'main')
     const before = await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')
@@ -99,13 +95,13 @@ describe('pushing', () => {
   })
 
   test('to refs/pull is rejected', async () => {
-    const token = await githubFixture.token()
+    const token = await fixture.token()
     const folder = await cloneAndAddCommit(token)
     await expect(pushRefs(folder, token, 'HEAD:refs/pull/1/head')).rejects.toThrow('hidden ref')
   })
 
   test('that is not a fast-forward, or that has a stale lease, is rejected', async () => {
-    const token = await githubFixture.token()
+    const token = await fixture.token()
     const folder = await cloneAndAddCommit(token)
     const seen = await runGit(folder, token, 'rev-parse', 'origin/main')
     await github.pushToBase(fullRepositoryName, { 'meanwhile.txt': 'x' })
@@ -119,22 +115,20 @@ describe('pushing', () => {
     const owner = github.tokenFor('alice')
     const pull = await github.openPull(createPullOptions('Alpha', { a: '1' }))
     const before = pull.headSha
-    const folder = await mkdtemp(join(githubFixture.directory, 'fork-'))
+    const folder = await mkdtemp(join(fixture.directory, 'fork-'))
     await runGit(folder, owner, 'clone', '-q', '-b', pull.headRef, `${github.url}/alice/community.git`, '.')
     await runGit(folder, owner, 'commit', '-q', '--amend', '-m', 'Better')
     await runGit(folder, owner, 'push', '-qf', 'origin', 'HEAD')
     await github.settled()
     expect(pull.headSha).toBe(await runGit(folder, owner, 'rev-parse', 'HEAD'))
-    const synchronize = githubFixture.receiver.received.find(
-      (each) => each.payload['action'] === 'synchronize',
-    )
+    const synchronize = fixture.receiver.received.find((each) => each.payload['action'] === 'synchronize')
     expect(synchronize?.payload).toMatchObject({ before, after: pull.headSha, sender: { login: 'alice' } })
-    githubFixture.receiver.received.length = 0
-    const token = await githubFixture.token()
+    fixture.receiver.received.length = 0
+    const token = await fixture.token()
     const work = await cloneAndAddCommit(token)
     await pushRefs(work, token, 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'HEAD:main')
     await github.settled()
-    const pushes = githubFixture.receiver.received.filter((each) => each.event === 'push')
+    const pushes = fixture.receiver.received.filter((each) => each.event === 'push')
     expect(pushes.map((each) => String(each.payload['ref'])).sort()).toEqual([
       'refs/heads/main',
       'refs/heads/one',

@@ -36,7 +36,7 @@ import { fuzzSeed } from '../../../seeded.ts'
 
 let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let repositoryDirectory: string
-let originRepository: OriginRepository
+let origin: OriginRepository
 const randomCommitShas: CommitSha[] = []
 let prngState = fuzzSeed
 /** A random integer below `limit`. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
   temporaryDirectory = createTemporaryDirectory('loose-git')
   repositoryDirectory = join(temporaryDirectory.path, 'one.git')
   await createBareRepository(repositoryDirectory, 'main')
-  originRepository = openOriginRepository(repositoryDirectory)
+  origin = openOriginRepository(repositoryDirectory)
   const trees = new Map<CommitSha, Readonly<Record<string, string>>>()
   for (let count = 0; count < 40; count++) {
     const parents = [
@@ -67,7 +67,7 @@ beforeAll(async () => {
     if (randomIntegerBelow(4) === 0) delete files[pickRandomElement(Object.keys(files))]
     if (Object.keys(files).length === 0) files['a'] = ''
     // Two consecutive commits share a second.
-    const commit = originRepository.commit(files, [...new Set(parents)], {
+    const commit = origin.commit(files, [...new Set(parents)], {
       time: 1_700_000_000 + Math.floor(count / 2),
     })
     randomCommitShas.push(commit)
@@ -87,7 +87,7 @@ describe('a history', () => {
   test('has the same commits, merge bases, and introducing merges as in Git', async () => {
     for (const [one, other] of pickRandomCommitPairs(15)) {
       expect(await listCommitsNotReachableFrom(repositoryDirectory, [one], other)).toEqual(
-        splitLines(originRepository.git(['rev-list', other, `^${one}`])),
+        splitLines(origin.git(['rev-list', other, `^${one}`])),
       )
       const bases = splitLines(
         spawnSync('git', ['merge-base', '--all', one, other], { cwd: repositoryDirectory, encoding: 'utf8' })
@@ -100,7 +100,7 @@ describe('a history', () => {
       expect(await isAncestor(repositoryDirectory, one, other)).toBe(isIn)
       if (!isIn || one === other) continue
       const line = splitLines(
-        originRepository.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
+        origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
       )
       expect(findMergeCommitWithParent(repositoryDirectory, one, other)).toBe(line.at(-1))
     }
@@ -110,22 +110,15 @@ describe('a history', () => {
 describe('trees', () => {
   test('differ in the same files and by the same number of lines as in Git', async () => {
     for (const [one, other] of pickRandomCommitPairs(25)) {
-      const [before, after] = [originRepository.tree(one), originRepository.tree(other)]
+      const [before, after] = [origin.tree(one), origin.tree(other)]
       const letter = (before: unknown, after: unknown) =>
         before === undefined ? 'A' : after === undefined ? 'D' : 'M'
       const found = diffLooseTreeObjects(repositoryDirectory, before, after)
-      const gitOutput = originRepository.git([
-        'diff-tree',
-        '-r',
-        '--no-renames',
-        '--name-status',
-        before,
-        after,
-      ])
+      const gitOutput = origin.git(['diff-tree', '-r', '--no-renames', '--name-status', before, after])
       expect(found.map((it) => `${letter(it.before, it.after)}\t${it.path}`).sort()).toEqual(
         splitLines(gitOutput).sort(),
       )
-      const numbers = splitLines(originRepository.git(['diff', '-M', '--numstat', one, other]))
+      const numbers = splitLines(origin.git(['diff', '-M', '--numstat', one, other]))
       const sum = (at: number) => numbers.reduce((total, line) => total + Number(line.split('\t')[at]), 0)
       expect(await countChangedLines(repositoryDirectory, one, other)).toEqual({
         files: numbers.length,
@@ -133,7 +126,7 @@ describe('trees', () => {
         deletions: sum(1),
       })
       expect(countFilesInLooseTreeObject(repositoryDirectory, after)).toBe(
-        splitLines(originRepository.git(['ls-tree', '-r', '--name-only', after])).length,
+        splitLines(origin.git(['ls-tree', '-r', '--name-only', after])).length,
       )
     }
   })
@@ -152,9 +145,9 @@ describe('trees', () => {
       try {
         const found = mergeTreesThreeWay(
           repositoryDirectory,
-          originRepository.tree(toCommitSha(base)),
-          originRepository.tree(one),
-          originRepository.tree(other),
+          origin.tree(toCommitSha(base)),
+          origin.tree(one),
+          origin.tree(other),
         )
         if (
           (await isAncestor(repositoryDirectory, one, other)) ||
@@ -193,12 +186,12 @@ describe('trees', () => {
         'A message\n\nwith a body',
         by,
       )
-      expect(originRepository.tree(toCommitSha(made))).toBe(originRepository.tree(toCommitSha(without)))
-      expect(originRepository.git(['log', '-1', '--format=%P %an %ae %at %cn %B', made])).toBe(
+      expect(origin.tree(toCommitSha(made))).toBe(origin.tree(toCommitSha(without)))
+      expect(origin.git(['log', '-1', '--format=%P %an %ae %at %cn %B', made])).toBe(
         `${parent} A B a@example.invalid 1700000000 A B A message\n\nwith a body`,
       )
     }
-    expect(originRepository.git(['fsck', '--strict', '--no-dangling'])).toBe('')
+    expect(origin.git(['fsck', '--strict', '--no-dangling'])).toBe('')
   })
 })
 
