@@ -201,6 +201,18 @@ describe('the webhook endpoint', () => {
     expect(accepted).toEqual([])
   })
 
+  test('does not store what does not fit in the store: a number of 32 bits, or a name of 3,000 characters', async () => {
+    const body = { ...webhookPayloadBase, action: 'opened', ref: `refs/heads/${'b'.repeat(3000)}` }
+    const head = { sha: 'c'.repeat(40) }
+    const sender = { id: 9, login: 'olga', type: 'User' }
+    for (const number of [2 ** 31, Number.MAX_SAFE_INTEGER])
+      expect(await send(JSON.stringify({ ...body, pull_request: { number, head }, sender }))).toBe(202)
+    expect(await send(JSON.stringify(body), { 'x-github-event': 'push' })).toBe(202)
+    expect(accepted.map(({ jobs, push }) => ({ jobs, push }))).toEqual(
+      Array.from({ length: 3 }, () => ({ jobs: [], push: undefined })),
+    )
+  })
+
   test('accepts a delivery while unverified senders hold every slot for large bodies', async () => {
     const [filled, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let full = 0
@@ -396,6 +408,20 @@ describe('the jobs of a delivery', () => {
         repositories_added: [{ full_name: 'coast/operators' }],
       }),
     ).toEqual([sweep])
+  })
+  test('a delivery for 20,000 repositories or pull requests enqueues a hundred jobs; the sweep finds the others', () => {
+    const repositories = Array.from({ length: 20_000 }, (_, at) => ({ full_name: `coast/r${at}` }))
+    const jobs = mapWebhookDeliveryToJobs('installation', {
+      action: 'created',
+      installation: { id: 5 },
+      repositories,
+    })
+    expect(jobs).toHaveLength(100)
+    expect(jobs[99]).toEqual({ ...sweep, repository: { owner: 'coast', name: 'r99' } })
+    const pull_requests = repositories.map((_, at) => ({ number: at + 1 }))
+    expect(
+      mapDelivery('check_suite', { action: 'rerequested', check_suite: { pull_requests } }),
+    ).toHaveLength(100)
   })
   test.each([
     undefined,
