@@ -4,6 +4,7 @@
 import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BodyBuffer } from '../adapters/body-buffer.ts'
 import type { WebhookDeliveryStore, Job } from '../ports/store.ts'
 import { maxPullNumber, type PullNumber, toCommitSha, toPullNumber, toUserId } from '../pull-request/ids.ts'
 import type { PassingCommitStatus } from '../merge/rejected-pulls.ts'
@@ -106,28 +107,26 @@ async function readWebhookBody(
   request: IncomingMessage,
   bodyBudgets: RequestBodyMemoryBudgets,
 ): Promise<Buffer | 'too-large' | 'crowded' | 'incomplete'> {
-  const chunks: Buffer[] = []
-  let length = 0
+  const body = new BodyBuffer()
   let budgetName: keyof RequestBodyMemoryBudgets = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
-      length += chunk.length
+      if (body.length + chunk.length > maxWebhookBodyBytes) return 'too-large'
+      body.add(chunk)
       bodyBudgets[budgetName] -= chunk.length
-      if (length > maxWebhookBodyBytes) return 'too-large'
-      if (budgetName === 'usual' && length > maxSmallWebhookBodyBytes) {
-        bodyBudgets.usual += length
-        bodyBudgets.long -= length
+      if (budgetName === 'usual' && body.length > maxSmallWebhookBodyBytes) {
+        bodyBudgets.usual += body.length
+        bodyBudgets.long -= body.length
         budgetName = 'long'
       }
       if (bodyBudgets[budgetName] < 0) return 'crowded'
-      chunks.push(chunk)
     }
   } catch {
     return 'incomplete'
   } finally {
-    bodyBudgets[budgetName] += length
+    bodyBudgets[budgetName] += body.length
   }
-  return Buffer.concat(chunks)
+  return body.toBuffer()
 }
 
 function toSingleHeaderValue(header: string | string[] | undefined): string | undefined {

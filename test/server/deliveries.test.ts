@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import {
@@ -28,6 +27,23 @@ const pullOpenedPayload = JSON.stringify({
   action: 'opened',
   pull_request: { number: 7 },
 })
+
+/** The status that the handler responds with to `pullOpenedPayload`, sent in these pieces. */
+async function statusOf(
+  handler: ReturnType<typeof createWebhookDeliveryHandler>,
+  body: AsyncIterable<Buffer>,
+): Promise<number> {
+  const headers = {
+    'x-github-event': 'pull_request',
+    'x-github-delivery': randomUUID(),
+    'x-hub-signature-256': signWebhookBody(pullOpenedPayload),
+  }
+  const request = Object.assign(body, { method: 'POST', url: webhookDeliveryPath, headers })
+  let status = 0
+  const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
+  await handler(request as never, response as never)
+  return status
+}
 
 /** The jobs of a delivery of that repository. */
 const mapDelivery = (event: string, payload: object, appId?: number) =>
@@ -228,37 +244,37 @@ describe('the webhook endpoint', () => {
       secrets: [webhookSecret],
       onAccepted: () => undefined,
     })
-    const statusOf = async (body: AsyncIterable<Buffer>) => {
-      const headers = {
-        'x-github-event': 'pull_request',
-        'x-github-delivery': randomUUID(),
-        'x-hub-signature-256': signWebhookBody(pullOpenedPayload),
-      }
-      const request = Object.assign(Readable.from(body), {
-        method: 'POST',
-        url: webhookDeliveryPath,
-        headers,
-      })
-      let status = 0
-      const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
-      await handler(request as never, response as never)
-      return status
-    }
     // Each body has the maximum length and never ends.
-    const held = Array.from({ length: 8 }, () => statusOf(endless()))
+    const held = Array.from({ length: 8 }, () => statusOf(handler, endless()))
     await filled.promise
     async function* usual() {
       yield Buffer.from(pullOpenedPayload)
     }
-    expect(await statusOf(usual())).toBe(202)
+    expect(await statusOf(handler, usual())).toBe(202)
     // A connection that ends early is not an error of catalog-bot.
     async function* aborted() {
       yield Buffer.from(pullOpenedPayload)
       throw new Error('aborted')
     }
-    expect(await statusOf(aborted())).toBe(400)
+    expect(await statusOf(handler, aborted())).toBe(400)
     over.resolve()
     await Promise.all(held)
+  })
+
+  test('copies the pieces of a body, because each piece keeps all bytes in memory that arrived with it', async () => {
+    const handler = createWebhookDeliveryHandler({
+      store: { accept: () => Promise.resolve('new') },
+      secrets: [webhookSecret],
+      onAccepted: () => undefined,
+    })
+    async function* sharedPiece() {
+      const piece = Buffer.alloc(1)
+      for (const byte of Buffer.from(pullOpenedPayload)) {
+        piece[0] = byte
+        yield piece
+      }
+    }
+    expect(await statusOf(handler, sharedPiece())).toBe(202)
   })
 
   test('rejects a body that is larger than GitHub ever sends', async () => {
