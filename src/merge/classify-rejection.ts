@@ -122,7 +122,8 @@ const rejectionPatterns: readonly (readonly [RegExp, RejectionCategory])[] = [
   [/^Required workflows? must run\b/, branchRejectionCategory],
   [/^Waiting for Code Scanning results\b/, branchRejectionCategory],
   [/^(?:The )?base branch does not require a merge queue\b/i, branchRejectionCategory],
-  [/^Resource not accessible by integration\b/, branchRejectionCategory],
+  // The App lacks a permission, or GitHub has just changed the permissions and answers so for a moment.
+  [/^Resource not accessible by integration\b/, { scope: 'branch', soon: true }],
   [/^(?:Permission to .{1,300} denied|Write access to repository not granted)\b/, branchRejectionCategory],
   [/^(?:This )?repository (?:was|is|has been) (?:archived|locked|disabled)\b/i, branchRejectionCategory],
   [/^Must have admin rights\b/, branchRejectionCategory],

@@ -13,8 +13,10 @@ import type { JobContext } from '../jobs/job-context.ts'
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const initialMergeRetryDelayMs = 5000
 const maxInitialMergeRetryDelayMs = 120_000
-const computeShortMergeRetryDelayMs = (wait: number, times: number): number =>
-  times === 1 ? initialMergeRetryDelayMs : Math.min(wait, maxInitialMergeRetryDelayMs)
+
+/** GitHub also rejects merges by mistake, for a moment, so the first retry is soon if the rejection can be such a mistake. */
+const computeMergeRetryDelayMs = (times: number, isPossibleMistake: boolean): number =>
+  times === 1 && isPossibleMistake ? initialMergeRetryDelayMs : computeMergeRejectionBackOffMs(times)
 
 /** A commit status or check run that passed, from a delivery. */
 export interface PassingCommitStatus {
@@ -69,9 +71,10 @@ export async function handleMergeRejection(
     const state = await readMergeRejectionInputsDigest(snapshot, scopedRejection.reason, ctx)
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
-    const wait = scopedRejection.retrySoon
-      ? computeShortMergeRetryDelayMs(computeMergeRejectionBackOffMs(times), times)
-      : computeMergeRejectionBackOffMs(times)
+    const wait = Math.min(
+      computeMergeRetryDelayMs(times, rejection.retrySoon || (!rejection.isKnown && !isShared)),
+      rejection.retrySoon ? maxInitialMergeRetryDelayMs : Infinity,
+    )
     await store.parkPull(repository, {
       pull,
       reason: scopedRejection.reason,
@@ -91,7 +94,7 @@ export async function handleMergeRejection(
       reason: scopedRejection.reason,
       by: { kind: 'bot' },
       pull,
-      tryAgainAt: now + computeMergeRejectionBackOffMs((before?.times ?? 0) + 1),
+      tryAgainAt: now + computeMergeRetryDelayMs((before?.times ?? 0) + 1, rejection.retrySoon),
       rules: await readBranchRulesDigest(baseRef, ctx),
     })
   }

@@ -61,7 +61,7 @@ export function parseTemporaryBranchName(
 ): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
   if (!branch.startsWith(temporaryBranchPrefix)) return undefined
   const [, number, name] =
-    /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranchPrefix.length)) ?? []
+    /^([1-9]\d{0,8})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranchPrefix.length)) ?? []
   if (number === undefined || name === undefined) return undefined
   const baseRef = tryDecodeUri(name)
   // Accept only names that formatTemporaryBranchName() returns.

@@ -23,8 +23,10 @@ export function toTreeSha(text: string): TreeSha {
 export function toBlobSha(text: string): BlobSha {
   return assertGitObjectId(text) as BlobSha
 }
+/** The largest number that the store and GraphQL accept. */
+export const maxPullNumber = 2 ** 31 - 1
 export function toPullNumber(value: number): PullNumber {
-  if (!Number.isSafeInteger(value) || value < 1)
+  if (!Number.isSafeInteger(value) || value < 1 || value > maxPullNumber)
     throw new TypeError(`not a pull request number: ${String(value)}`)
   return value as PullNumber
 }

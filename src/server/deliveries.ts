@@ -4,8 +4,9 @@
 import { tryParseJson } from '@catalog-bot/fbc/go/json/json'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BodyBuffer } from '../adapters/body-buffer.ts'
 import type { WebhookDeliveryStore, Job } from '../ports/store.ts'
-import { type PullNumber, toCommitSha, toPullNumber, toUserId } from '../pull-request/ids.ts'
+import { maxPullNumber, type PullNumber, toCommitSha, toPullNumber, toUserId } from '../pull-request/ids.ts'
 import type { PassingCommitStatus } from '../merge/rejected-pulls.ts'
 import { z } from 'zod'
 import { mergeQueueBranchPrefix, temporaryBranchPrefix } from '../policy/merge-strategy.ts'
@@ -106,46 +107,48 @@ async function readWebhookBody(
   request: IncomingMessage,
   bodyBudgets: RequestBodyMemoryBudgets,
 ): Promise<Buffer | 'too-large' | 'crowded' | 'incomplete'> {
-  const chunks: Buffer[] = []
-  let length = 0
+  const body = new BodyBuffer()
   let budgetName: keyof RequestBodyMemoryBudgets = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
-      length += chunk.length
+      if (body.length + chunk.length > maxWebhookBodyBytes) return 'too-large'
+      body.add(chunk)
       bodyBudgets[budgetName] -= chunk.length
-      if (length > maxWebhookBodyBytes) return 'too-large'
-      if (budgetName === 'usual' && length > maxSmallWebhookBodyBytes) {
-        bodyBudgets.usual += length
-        bodyBudgets.long -= length
+      if (budgetName === 'usual' && body.length > maxSmallWebhookBodyBytes) {
+        bodyBudgets.usual += body.length
+        bodyBudgets.long -= body.length
         budgetName = 'long'
       }
       if (bodyBudgets[budgetName] < 0) return 'crowded'
-      chunks.push(chunk)
     }
   } catch {
     return 'incomplete'
   } finally {
-    bodyBudgets[budgetName] += length
+    bodyBudgets[budgetName] += body.length
   }
-  return Buffer.concat(chunks)
+  return body.toBuffer()
 }
 
 function toSingleHeaderValue(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-/** Postgres accepts neither NUL nor unpaired surrogates. */
-const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+/**
+ * Postgres accepts neither NUL nor unpaired surrogates, and an index at most 2,704 bytes in a row. GitHub's longest names
+ * are the ones of branches, with 255 bytes.
+ */
+const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u)
 const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
 const repositorySchema = z.object({
   name: postgresSafeNameSchema,
   owner: z.object({ login: postgresSafeNameSchema }),
 })
+const pullRequestSchema = z.object({ number: z.number().int().positive().max(maxPullNumber) })
 const pushPayloadSchema = z.object({
   action: z.enum(['opened', 'synchronize']),
   repository: repositorySchema,
-  pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
+  pull_request: pullRequestSchema.extend({ head: z.object({ sha: shaSchema }) }),
   after: shaSchema.optional(),
   sender: z.object({
     id: z.number().int().positive(),
@@ -155,7 +158,6 @@ const pushPayloadSchema = z.object({
 })
 
 const installationSchema = z.object({ id: z.number().int().positive() })
-const pullRequestSchema = z.object({ number: z.number().int().positive() })
 const accountSchema = z.object({ id: z.number(), type: z.string().optional() })
 const commonEventSchemaFields = { repository: repositorySchema, installation: installationSchema }
 
@@ -272,9 +274,13 @@ function getEventMetricLabel(event: string): string {
 const handledPullRequestActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
+/** One delivery stores its jobs in one transaction, for which GitHub waits ten seconds. The sweep finds what is left out. */
+const maxJobsPerDelivery = 100
+
 /** Returns no jobs for events that are irrelevant or malformed. */
 export function mapWebhookDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {
-  return Object.hasOwn(jobMapperByEvent, event) ? (jobMapperByEvent[event]?.(payload, appId) ?? []) : []
+  const jobs = Object.hasOwn(jobMapperByEvent, event) ? jobMapperByEvent[event]?.(payload, appId) : undefined
+  return jobs?.slice(0, maxJobsPerDelivery) ?? []
 }
 
 const statusEventSchema = z.object({

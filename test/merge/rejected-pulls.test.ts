@@ -12,10 +12,12 @@ import { readMergeBackoff } from '../../src/evaluate/merge-plan-input.ts'
 type MergeRejectionContext = Parameters<typeof handleMergeRejection>[2]
 
 let mergeRejectionContext: MergeRejectionContext
+let now: number
 beforeEach(() => {
-  const store = createTestStore(() => 1000)
+  now = 1000
+  const store = createTestStore(() => now)
   mergeRejectionContext = {
-    app: { store, clock: { now: () => 1000 }, log: pino({ level: 'silent' }) },
+    app: { store, clock: { now: () => now }, log: pino({ level: 'silent' }) },
     forge: { readOtherChecks: async () => [] },
   } as unknown as MergeRejectionContext
 })
@@ -68,6 +70,22 @@ test('a known message about the branch freezes it; one about the pull request ne
   expect(await countActiveFreezes()).toBe(0)
   await recordMergeRejection(1, 'Changes must be made through the merge queue')
   expect(await countActiveFreezes()).toBe(1)
+})
+
+test('a first rejection that may be a mistake of GitHub is retried in seconds, and a repeated one backs off', async () => {
+  const waitAfter = async (message: string) => {
+    await recordMergeRejection(1, message)
+    const { tryAgainAfter = 0 } = await readMergeBackoff(createPullSnapshot(1), mergeRejectionContext)
+    now += tryAgainAfter * 1000
+    return tryAgainAfter
+  }
+  for (const message of ['Not Found', 'Validation Failed', 'Resource not accessible by integration']) {
+    expect([await waitAfter(message), await waitAfter(message), await waitAfter(message)]).toEqual([
+      5, 120, 240,
+    ])
+    await clearMergeRejections([createPullSnapshot(1)], mergeRejectionContext)
+  }
+  expect(await waitAfter('Changes must be made through the merge queue')).toBe(60)
 })
 
 test('a rejection of a temporary branch counts for the base branch only if its message is known', () => {

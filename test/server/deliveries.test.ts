@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import {
@@ -28,6 +27,23 @@ const pullOpenedPayload = JSON.stringify({
   action: 'opened',
   pull_request: { number: 7 },
 })
+
+/** The status that the handler responds with to `pullOpenedPayload`, sent in these pieces. */
+async function statusOf(
+  handler: ReturnType<typeof createWebhookDeliveryHandler>,
+  body: AsyncIterable<Buffer>,
+): Promise<number> {
+  const headers = {
+    'x-github-event': 'pull_request',
+    'x-github-delivery': randomUUID(),
+    'x-hub-signature-256': signWebhookBody(pullOpenedPayload),
+  }
+  const request = Object.assign(body, { method: 'POST', url: webhookDeliveryPath, headers })
+  let status = 0
+  const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
+  await handler(request as never, response as never)
+  return status
+}
 
 /** The jobs of a delivery of that repository. */
 const mapDelivery = (event: string, payload: object, appId?: number) =>
@@ -201,6 +217,18 @@ describe('the webhook endpoint', () => {
     expect(accepted).toEqual([])
   })
 
+  test('does not store what does not fit in the store: a number of 32 bits, or a name of 3,000 characters', async () => {
+    const body = { ...webhookPayloadBase, action: 'opened', ref: `refs/heads/${'b'.repeat(3000)}` }
+    const head = { sha: 'c'.repeat(40) }
+    const sender = { id: 9, login: 'olga', type: 'User' }
+    for (const number of [2 ** 31, Number.MAX_SAFE_INTEGER])
+      expect(await send(JSON.stringify({ ...body, pull_request: { number, head }, sender }))).toBe(202)
+    expect(await send(JSON.stringify(body), { 'x-github-event': 'push' })).toBe(202)
+    expect(accepted.map(({ jobs, push }) => ({ jobs, push }))).toEqual(
+      Array.from({ length: 3 }, () => ({ jobs: [], push: undefined })),
+    )
+  })
+
   test('accepts a delivery while unverified senders hold every slot for large bodies', async () => {
     const [filled, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let full = 0
@@ -216,37 +244,37 @@ describe('the webhook endpoint', () => {
       secrets: [webhookSecret],
       onAccepted: () => undefined,
     })
-    const statusOf = async (body: AsyncIterable<Buffer>) => {
-      const headers = {
-        'x-github-event': 'pull_request',
-        'x-github-delivery': randomUUID(),
-        'x-hub-signature-256': signWebhookBody(pullOpenedPayload),
-      }
-      const request = Object.assign(Readable.from(body), {
-        method: 'POST',
-        url: webhookDeliveryPath,
-        headers,
-      })
-      let status = 0
-      const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
-      await handler(request as never, response as never)
-      return status
-    }
     // Each body has the maximum length and never ends.
-    const held = Array.from({ length: 8 }, () => statusOf(endless()))
+    const held = Array.from({ length: 8 }, () => statusOf(handler, endless()))
     await filled.promise
     async function* usual() {
       yield Buffer.from(pullOpenedPayload)
     }
-    expect(await statusOf(usual())).toBe(202)
+    expect(await statusOf(handler, usual())).toBe(202)
     // A connection that ends early is not an error of catalog-bot.
     async function* aborted() {
       yield Buffer.from(pullOpenedPayload)
       throw new Error('aborted')
     }
-    expect(await statusOf(aborted())).toBe(400)
+    expect(await statusOf(handler, aborted())).toBe(400)
     over.resolve()
     await Promise.all(held)
+  })
+
+  test('copies the pieces of a body, because each piece keeps all bytes in memory that arrived with it', async () => {
+    const handler = createWebhookDeliveryHandler({
+      store: { accept: () => Promise.resolve('new') },
+      secrets: [webhookSecret],
+      onAccepted: () => undefined,
+    })
+    async function* sharedPiece() {
+      const piece = Buffer.alloc(1)
+      for (const byte of Buffer.from(pullOpenedPayload)) {
+        piece[0] = byte
+        yield piece
+      }
+    }
+    expect(await statusOf(handler, sharedPiece())).toBe(202)
   })
 
   test('rejects a body that is larger than GitHub ever sends', async () => {
@@ -396,6 +424,20 @@ describe('the jobs of a delivery', () => {
         repositories_added: [{ full_name: 'coast/operators' }],
       }),
     ).toEqual([sweep])
+  })
+  test('a delivery for 20,000 repositories or pull requests enqueues a hundred jobs; the sweep finds the others', () => {
+    const repositories = Array.from({ length: 20_000 }, (_, at) => ({ full_name: `coast/r${at}` }))
+    const jobs = mapWebhookDeliveryToJobs('installation', {
+      action: 'created',
+      installation: { id: 5 },
+      repositories,
+    })
+    expect(jobs).toHaveLength(100)
+    expect(jobs[99]).toEqual({ ...sweep, repository: { owner: 'coast', name: 'r99' } })
+    const pull_requests = repositories.map((_, at) => ({ number: at + 1 }))
+    expect(
+      mapDelivery('check_suite', { action: 'rerequested', check_suite: { pull_requests } }),
+    ).toHaveLength(100)
   })
   test.each([
     undefined,

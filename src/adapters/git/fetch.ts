@@ -1,5 +1,6 @@
 // Fetches one branch and one pull request's head to dedicated refs, without tags, other branches, or submodules.
 // Deletes refs that the server deleted.
+import { BodyBuffer } from '../body-buffer.ts'
 import { toCommitSha, type PullNumber } from '../../pull-request/ids.ts'
 import { readCommit } from './commits.ts'
 import { formatBasicAuthorization } from '../../ports/proxy.ts'
@@ -380,15 +381,14 @@ export const formatPktLine = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 
 async function readResponseBody(response: Response, maxBytes: number): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  const body: AsyncIterable<Uint8Array> | null = response.body
-  for await (const part of body ?? []) {
-    size += part.length
-    if (size > maxBytes) throw new GitError('too-large', `the response exceeds ${maxBytes} bytes`)
-    parts.push(part)
+  const body = new BodyBuffer()
+  const parts: AsyncIterable<Uint8Array> | null = response.body
+  for await (const part of parts ?? []) {
+    if (body.length + part.length > maxBytes)
+      throw new GitError('too-large', `the response exceeds ${maxBytes} bytes`)
+    body.add(part)
   }
-  return Buffer.concat(parts)
+  return body.toBuffer()
 }
 
 /** The lines of a Git response. Undefined unless every line follows the protocol, up to the one flush packet. */

@@ -52,6 +52,7 @@ export class ForgeError extends Error {
 interface HttpError {
   readonly status: number
   readonly message: string
+  readonly cause?: unknown
   readonly response?: { readonly headers?: Readonly<Record<string, string | undefined>> }
 }
 
@@ -65,8 +66,12 @@ export function toForgeError(error: unknown, doing: string): ForgeError {
     return new ForgeError('rate-limited', message, { cause: error, retryAfter })
   }
   // Octokit gives errors of the network the status 500.
-  if (!isHttpError(error) || (error.status === 500 && error.response === undefined))
-    return new ForgeError('unavailable', `could not ${doing}: GitHub is unreachable`, { cause: error })
+  if (!isHttpError(error) || (error.status === 500 && error.response === undefined)) {
+    const why = isInvalidResponseError(error)
+      ? 'the response is not a valid response of GitHub'
+      : 'GitHub is unreachable'
+    return new ForgeError('unavailable', `could not ${doing}: ${why}`, { cause: error })
+  }
   const code: ForgeErrorCode =
     error.status === 401
       ? 'unauthorized'
@@ -79,6 +84,12 @@ export function toForgeError(error: unknown, doing: string): ForgeError {
             : 'unavailable'
   return new ForgeError(code, `could not ${doing}: GitHub returned HTTP ${error.status}`, { cause: error })
 }
+
+/** A response that could not be parsed (github-fetch.ts), or in which a value is missing. */
+const isInvalidResponseError = (error: unknown): boolean =>
+  isHttpError(error)
+    ? error.cause instanceof SyntaxError
+    : error instanceof Error && /^(?:TypeError|ZodError)$/.test(error.name)
 
 function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && typeof (error as Partial<HttpError>).status === 'number'

@@ -46,7 +46,9 @@ export const octokitRequestOptions = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
     const answer = await fetchFromGitHub(input, init)
-    return isSuccessStatusWithBody(answer.status) ? toParsedResponse(answer, await answer.text()) : answer
+    return isSuccessStatusWithBody(answer.status)
+      ? toParsedResponse(answer, await answer.text(), init?.method)
+      : answer
   },
 } as const
 
@@ -71,15 +73,43 @@ function getProxyAgent({ url, credential }: ProxyServer): ProxyAgent {
   return agent
 }
 
+/** A field that the response to a GET request must have, by the end of its path. `[]`: a list of objects. */
+const requiredFields: readonly (readonly [path: RegExp, field: string])[] = [
+  [/\/repos\/[^/]+\/[^/]+$/, 'default_branch'],
+  [/\/pulls\/\d+$/, 'head'],
+  [/\/git\/ref\/.+$/, 'object'],
+  [/\/check-runs$/, 'check_runs'],
+  [/\/memberships\/[^/]+$/, 'state'],
+  [/\/installation\/repositories$/, 'repositories'],
+  [/\/repos\/[^/]+\/[^/]+\/(?:branches|pulls|(?:pulls|issues)\/\d+\/(?:comments|reviews))$/, '[]'],
+]
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** False for a document that a proxy or a failing server sent instead of the requested one. */
+function hasRequiredFields(url: string, body: unknown): boolean {
+  const { pathname } = new URL(url)
+  const field = requiredFields.find(([path]) => path.test(pathname))?.[1]
+  if (field === undefined) return true
+  return field === '[]' ? Array.isArray(body) && body.every(isObject) : isObject(body) && field in body
+}
+
 /**
  * Parses GitHub's answers with a single JSON.parse. Octokit's own parser calls a function for each value of an answer,
  * to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are
  * far below 2^53; a larger id is rejected where ids are parsed (pull-request/ids.ts). Throws a SyntaxError for a response
- * that a proxy replaced or cut off, which Octokit would read as text, or as an empty list.
+ * that a proxy replaced or cut off, which Octokit would read as text, or as an empty list, and for another document.
  */
-export function toParsedResponse(answer: Omit<ParsedResponse, 'body'>, text: string): ParsedResponse {
+export function toParsedResponse(
+  answer: Omit<ParsedResponse, 'body'>,
+  text: string,
+  method = 'GET',
+): ParsedResponse {
   const { status, url, headers } = answer
-  return { status, url, headers, body: JSON.parse(text) as unknown }
+  const body = JSON.parse(text) as unknown
+  if (method === 'GET' && !hasRequiredFields(url, body))
+    throw new SyntaxError('the response is not the requested document')
+  return { status, url, headers, body }
 }
 
 /**

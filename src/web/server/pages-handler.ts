@@ -5,6 +5,7 @@ import { type RepositoryName, toRepositoryKey } from '../../pull-request/snapsho
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
+import { BodyBuffer } from '../../adapters/body-buffer.ts'
 import { LruMap } from '../../adapters/lru-map.ts'
 import { GitHubOAuthClient } from '../../adapters/github/oauth-client.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -431,12 +432,10 @@ function getPathAfterSignIn(requested: StatusPageRequest, path: string): string 
 }
 
 async function readFormBody(request: IncomingMessage): Promise<URLSearchParams | undefined> {
-  const chunks: Buffer[] = []
-  let length = 0
+  const body = new BodyBuffer()
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > maxFormBodyBytes) return undefined
-    chunks.push(chunk)
+    if (body.length + chunk.length > maxFormBodyBytes) return undefined
+    body.add(chunk)
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+  return new URLSearchParams(body.toBuffer().toString('utf8'))
 }

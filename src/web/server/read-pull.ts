@@ -1,5 +1,5 @@
 // Reads one pull request's history from the store; merges come from the merge records.
-import { toPullNumber } from '../../pull-request/ids.ts'
+import { maxPullNumber, toPullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import {
   compareFindingsBySeverity,
@@ -56,7 +56,7 @@ export async function readPullPageModel(
   number: number,
   web: string,
 ): Promise<PullPageModel | undefined> {
-  if (!Number.isSafeInteger(number) || number > 2_147_483_647) return undefined
+  if (!Number.isSafeInteger(number) || number > maxPullNumber) return undefined
   const pull = toPullNumber(number)
   const [row, merged, history, commands, openMerges, parked, recordedMerge, limited] = await Promise.all([
     store.findPullRecord(repository, pull),

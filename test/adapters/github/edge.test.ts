@@ -5,7 +5,8 @@ import nock from 'nock'
 import pino from 'pino'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { githubApiVersion } from '../../../src/adapters/github/github-fetch.ts'
+import { toForgeError } from '../../../src/adapters/github/forge-error.ts'
+import { githubApiVersion, toParsedResponse } from '../../../src/adapters/github/github-fetch.ts'
 import { GitHubForge } from '../../../src/adapters/github/forge.ts'
 import { GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
@@ -81,6 +82,48 @@ describe('the version of the REST API', () => {
     const forge = new GitHubForge(await app.octokit(9), repository, app)
     const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
     await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })
+  })
+})
+
+describe('a successful response with another document', () => {
+  const wrongBodies = [{}, [], null, 'ok', { message: 'ok' }] as const
+  const parse = (path: string, body: unknown) =>
+    toParsedResponse(
+      { status: 200, url: `${apiBaseUrl}${path}`, headers: new Headers() },
+      JSON.stringify(body),
+    )
+
+  test('instead of a repository is requested again, and not cached', async () => {
+    nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
+    const { app } = createTestGitHubApp()
+    const forge = createGitHubForge(await app.octokit(9), repository, app)
+    nock(githubHost).get(repositoryApiPath).reply(200, {}, { etag: '"1"' })
+    nock(githubHost, { badheaders: ['if-none-match'] })
+      .get(repositoryApiPath)
+      .reply(200, { default_branch: 'main' })
+    expect(await forge.defaultBranch()).toBe('main')
+  })
+
+  test.each(wrongBodies)('%j is not a response', (body) => {
+    for (const path of ['', '/pulls/7', '/git/ref/heads/main', '/commits/main/check-runs'])
+      expect(() => parse(`/repos/acme/catalog${path}`, body)).toThrow(SyntaxError)
+  })
+
+  test.each([{}, null, [null], ['main'], { message: 'ok' }])('%j is not a list', (body) => {
+    for (const list of ['branches', 'pulls', 'pulls/7/reviews', 'issues/7/comments'])
+      expect(() => parse(`/repos/acme/catalog/${list}`, body)).toThrow(SyntaxError)
+  })
+
+  test('is a temporary failure of GitHub', () => {
+    const failures = [
+      Object.assign(new Error('x'), { status: 500, cause: new SyntaxError('x') }),
+      new TypeError("Cannot read properties of undefined (reading 'ref')"),
+    ]
+    for (const failure of failures)
+      expect(toForgeError(failure, 'read it')).toMatchObject({
+        code: 'unavailable',
+        message: 'could not read it: the response is not a valid response of GitHub',
+      })
   })
 })
 

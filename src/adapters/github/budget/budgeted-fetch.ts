@@ -81,7 +81,7 @@ export function createBudgetedFetch(options: BudgetedFetchOptions): BudgetedFetc
       const bytes = isSuccessStatusWithBody(answer.status)
         ? Buffer.from(await answer.arrayBuffer())
         : undefined
-      const plain = bytes && toParsedResponse(answer, bytes.toString())
+      const plain = bytes && toParsedResponse(answer, bytes.toString(), init.method)
       const header = (name: string) => answer.headers.get(name)
       const quota = parseRateLimitQuota(header, now())
       const rejection = parseRateLimitRejection(

@@ -2,6 +2,7 @@
 // Accept crosses origins. Does not decompress, retry, or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../../ports/registry.ts'
+import { BodyBuffer } from '../../body-buffer.ts'
 import { type EgressOptions, EgressPolicy } from './egress-policy.ts'
 import { createEgressPolicyConnector, type HostnameResolver } from './guarded-connector.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -120,12 +121,11 @@ export class RegistryTransport {
   ): Promise<TransportResponse> {
     this.policy.checkUrl(url)
     return new Promise((resolve, reject) => {
-      const pieces: Uint8Array[] = []
+      const body = new BodyBuffer()
       let status = 0
       let received: TransportResponseHeaders = emptyResponseHeaders
       let limit = 0
-      let length = 0
-      const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
+      const succeed = () => resolve({ status, headers: received, body: body.toBuffer(), url })
       // A queued request has nothing to abort.
       run.stop = reject
       this.#agent.dispatch(
@@ -151,8 +151,7 @@ export class RegistryTransport {
             limit = isSuccessStatus(code) ? exchange.bodyLimit : maxErrorBodyBytes
           },
           onResponseData(controller, piece) {
-            length += piece.length
-            if (length <= limit) return void pieces.push(piece)
+            if (body.length + piece.length <= limit) return body.add(piece)
             const contentType = received.get('content-type')?.[0]
             const error = new RegistryError('too-large', `the response is larger than ${limit} bytes`, {
               contentType,

@@ -16,6 +16,7 @@ import { flushEventLoop, createManualClock } from './manual-clock.ts'
 
 const githubHost = 'https://github.example'
 const repositoryApiPath = '/repos/acme/catalog'
+const mainRepository = { default_branch: 'main' }
 const repositoryParams = { owner: 'acme', repo: 'catalog' }
 const privateKey = generatePrivateKey()
 
@@ -124,14 +125,14 @@ describe('a known response', () => {
     const { app } = createBudgetedGitHubClients()
     const read = async (installation: number) =>
       (await app.octokit(installation)).rest.repos.get(repositoryParams)
-    expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
+    expectGitHubRequest(first).get(repositoryApiPath).reply(200, mainRepository, { etag: '"1"' })
     await read(9)
     const other = mockInstallationToken(8)
-    expectGitHubRequest(other).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
+    expectGitHubRequest(other).get(repositoryApiPath).reply(200, mainRepository, { etag: '"1"' })
     await read(8)
     const { app: again } = createBudgetedGitHubClients()
     mockInstallationToken(9)
-    expectGitHubRequest(first).get(repositoryApiPath).reply(200, { id: 1 }, { etag: '"1"' })
+    expectGitHubRequest(first).get(repositoryApiPath).reply(200, mainRepository, { etag: '"1"' })
     await (await again.octokit(9)).rest.repos.get(repositoryParams)
     const keys = ['token ghs_1', 'token ghs_2'].map((authorization) =>
       toResponseCacheKey(githubHost, new Headers({ authorization })),
@@ -231,7 +232,7 @@ describe('a rate limit', () => {
     const query = () => octokit.graphql('{ a }').catch((error: unknown) => toForgeError(error, 'read'))
     expect(await query()).toMatchObject({ code: 'rate-limited' })
     expect(await query()).toMatchObject({ code: 'rate-limited' })
-    nock(githubHost).get(repositoryApiPath).reply(200, {})
+    nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
     await octokit.rest.repos.get(repositoryParams)
   })
 })
@@ -240,7 +241,7 @@ test('a failed read is repeated, and each attempt uses the budget', async () => 
   mockInstallationToken(9)
   const { app, heard } = createBudgetedGitHubClients()
   nock(githubHost).get(repositoryApiPath).times(2).reply(502)
-  nock(githubHost).get(repositoryApiPath).reply(200, {})
+  nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
   await (await app.octokit(9)).rest.repos.get(repositoryParams)
   expect(heard.filter((one) => one === 'look sent')).toHaveLength(4)
 })
@@ -252,7 +253,7 @@ test('writes wait for one another, but reads and queries do not', async () => {
   nock(githubHost).post(`${repositoryApiPath}/issues/1/comments`).times(2).reply(201, {})
   nock(githubHost).post('/graphql').times(2).reply(200, { data: {} })
   nock(githubHost).post('/graphql').reply(200, { data: {} })
-  nock(githubHost).get(repositoryApiPath).reply(200, {})
+  nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
   const done: string[] = []
   const note = (name: string, work: Promise<unknown>) => work.then(() => done.push(name))
   const comment = () => octokit.rest.issues.createComment({ ...repositoryParams, issue_number: 1, body: 'x' })
