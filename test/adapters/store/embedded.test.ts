@@ -300,6 +300,27 @@ describe("the database's process", () => {
       await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
     }, 180_000)
 
+    test('reuses the plan of a statement, and plans it again after its table has grown', async () => {
+      await database.run(`CREATE TABLE grown (id integer PRIMARY KEY);
+        INSERT INTO grown VALUES (1);
+        ANALYZE grown`)
+      const statement = 'SELECT id FROM grown WHERE id = $1'
+      const runOften = async (text: string, times: number) => {
+        for (let run = 0; run < times; run++) await database.query(text, text === statement ? [1] : [])
+      }
+      await runOften(statement, 10)
+      const [prepared] = await database.query<{ name: string; plans: number }>(
+        `SELECT name, generic_plans::integer AS plans FROM pg_prepared_statements WHERE statement = $1`,
+        [statement],
+      )
+      expect(prepared?.plans).toBeGreaterThan(0)
+      const explain = `EXPLAIN (FORMAT JSON) EXECUTE ${prepared?.name ?? ''}(1)`
+      await database.run('INSERT INTO grown SELECT generate_series(2, 20000)')
+      expect(JSON.stringify(await database.query(explain, []))).toContain('Seq Scan')
+      await runOften('SELECT 1', 1000)
+      expect(JSON.stringify(await database.query(explain, []))).toContain('Index Only Scan')
+    }, 180_000)
+
     test('runs one transaction at a time, urgent ones first', async () => {
       const order: string[] = []
       const transaction = (name: string, isUrgent: boolean) =>
