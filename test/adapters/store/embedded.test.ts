@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { defineCacheNamespace } from '../../../src/ports/cache.ts'
 import type { Job } from '../../../src/ports/store.ts'
 import { type Database, StoreError } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
@@ -115,6 +117,28 @@ test('without a folder a store has separate data, which is gone after it is clos
   for (const _ of [1, 2])
     await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
   await memory.close()
+}, 180_000)
+
+test('values that several jobs cache at once are stored by one statement', async () => {
+  const database = await openEmbeddedDatabase(createStoreDirectory(), {
+    timeoutMs: 1000,
+    problem: throwError,
+  })
+  const statements: string[] = []
+  const query: Database['query'] = (text, values) => {
+    statements.push(text)
+    return database.query(text, values)
+  }
+  const store = await openStore({ opening: Promise.resolve({ ...database, query }), clock: realTimeClock })
+  const spaces = ['one', 'other'].map((name) => defineCacheNamespace(name, 1, z.number()))
+  await Promise.all(
+    spaces.flatMap((space) =>
+      [1, 2, 3].map((value) => store.putCached(space, new Map([['key', value]]), 60)),
+    ),
+  )
+  expect(statements.filter((text) => /INSERT INTO \S*cache\b/.test(text))).toHaveLength(1)
+  for (const space of spaces) expect(await store.getCached(space, ['key'])).toEqual(new Map([['key', 3]]))
+  await store.close()
 }, 180_000)
 
 describe('a process that is killed', () => {
