@@ -12,6 +12,7 @@ export const toStorableJson = (value: unknown): string =>
   )
 
 const maxRowsPerDatabaseBatch = 1000
+const maxCharactersPerDatabaseBatch = 1_000_000
 
 /** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
 const maxDatabaseKeyLength = 500
@@ -157,7 +158,20 @@ export function encodeDatabaseRows(values: ReadonlyMap<string, unknown>) {
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-export function* splitIntoBatches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += maxRowsPerDatabaseBatch)
-    yield items.slice(at, at + maxRowsPerDatabaseBatch)
+/** `measureLength`: the characters of an item, if items can be long. */
+export function* splitIntoBatches<T>(
+  items: Iterable<T>,
+  measureLength: (item: T) => number = () => 0,
+): Generator<readonly T[]> {
+  let batch: T[] = []
+  let length = 0
+  for (const item of items) {
+    batch.push(item)
+    length += measureLength(item)
+    if (batch.length < maxRowsPerDatabaseBatch && length < maxCharactersPerDatabaseBatch) continue
+    yield batch
+    batch = []
+    length = 0
+  }
+  if (batch.length > 0) yield batch
 }

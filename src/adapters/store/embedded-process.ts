@@ -15,9 +15,10 @@ const startParams = [
   ...PGlite.defaultStartParams,
   // PGlite zeroes all of it at startup, and the default is 128 MB. The system caches the files, too.
   ...['-c', 'shared_buffers=16MB'],
-  // A plan that was made for an empty table would stay in use when the table grows.
-  ...['-c', 'plan_cache_mode=force_custom_plan'],
 ]
+
+/** Statements after which Postgres plans each of them again, because a plan for a small table stays in use when the table grows. */
+const maxStatementsPerPlan = 1000
 
 export type EmbeddedDatabaseRequest = { readonly id: number } & EmbeddedDatabaseCommand
 
@@ -114,14 +115,23 @@ async function unpackInitializedDatabase(folder: string): Promise<void> {
 
 const preparedStatements = new Map<string, { name: string; parameterTypes: readonly number[] }>()
 let lastStatementNumber = 0
+let statementsSincePlanning = 0
 const { serialize } = protocol
 
-/** Parses each text once. PGlite's `query` parses it each time, in five more calls, and takes twice as long. */
+/**
+ * Parses each text once, and plans it rarely. PGlite's `query` parses and plans it each time, in five more calls, and
+ * takes twice as long.
+ */
 async function runPreparedStatement(
   on: PGlite,
   text: string,
   values: readonly unknown[],
 ): Promise<readonly object[]> {
+  // A failed transaction accepts no statement.
+  if ((statementsSincePlanning += 1) > maxStatementsPerPlan && !isInTransaction) {
+    await on.exec('DISCARD PLANS')
+    statementsSincePlanning = 0
+  }
   const { name, parameterTypes } = preparedStatements.get(text) ?? (await prepareStatement(on, text))
   const parameters = values.map((value, index) =>
     value === null || value === undefined

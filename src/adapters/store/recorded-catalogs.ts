@@ -12,12 +12,11 @@ import {
   type SqlQueryExecutor,
   queryRecords,
   encodeDatabaseKey,
+  splitIntoBatches,
   toStorableText,
 } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/snapshot.ts'
 import { databaseSchemaName } from './migrations.ts'
-
-const maxCharactersPerPackageBatch = 1_000_000
 
 export function createRecordedCatalogStore(database: Database) {
   return {
@@ -244,12 +243,11 @@ async function writeCatalogPackages(
     [key, catalog],
   )
   const digests = new Map(recorded.map(({ name, digest }) => [name, digest]))
-  for (const part of splitPackagesIntoBatches(packages, digests))
+  for (const part of splitIntoBatches(listChangedPackageRows(packages, digests), (row) => row.package.length))
     await sql.query(
       `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package, digest)
-               SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
-                 row->>'summary', row->>'package', row->>'digest'
-               FROM json_array_elements($3::json) AS row
+               SELECT $1, $2, row.* FROM json_to_recordset($3::json)
+                 AS row (name text, bundles integer, stranded integer, summary text, package text, digest text)
                ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
                  stranded = excluded.stranded, summary = excluded.summary, package = excluded.package,
                  digest = excluded.digest`,
@@ -258,30 +256,22 @@ async function writeCatalogPackages(
 }
 
 /** Without the recorded ones. Names are untrusted, with any characters and length: see encodeDatabaseKey. */
-function* splitPackagesIntoBatches(
+function* listChangedPackageRows(
   packages: readonly RecordedPackage[],
   recordedDigests: ReadonlyMap<string, string | null>,
-): Generator<readonly PackageInsertRow[]> {
-  let part: PackageInsertRow[] = []
-  let length = 0
+): Generator<PackageInsertRow> {
   for (const one of packages) {
     const packed = JSON.stringify(one)
     const name = encodeDatabaseKey(one.name)
     const digest = createHash('sha256').update(packed).digest('hex')
-    if (recordedDigests.get(name) === digest) continue
-    part.push({
-      name,
-      bundles: one.bundles.length,
-      stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
-      summary: JSON.stringify(summarizePackage(one)),
-      package: packed,
-      digest,
-    })
-    length += packed.length
-    if (length < maxCharactersPerPackageBatch) continue
-    yield part
-    part = []
-    length = 0
+    if (recordedDigests.get(name) !== digest)
+      yield {
+        name,
+        bundles: one.bundles.length,
+        stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
+        summary: JSON.stringify(summarizePackage(one)),
+        package: packed,
+        digest,
+      }
   }
-  if (part.length > 0) yield part
 }

@@ -202,6 +202,27 @@ function createDatabaseCache(database: Database): Cache {
     for (const key of keys) recent.set(`${space} ${key}`, found.get(key) ?? { key, until: Infinity })
     return rows
   }
+  let waiting = new Map<string, Required<CacheRow> & { readonly space: string; readonly seconds: number }>()
+  let last = Promise.resolve()
+  let next: Promise<void> | undefined
+  /** Stores what has come since the previous statement began, so that many jobs share a statement. */
+  const storeWaiting = async (): Promise<void> => {
+    // Sorted, so that two instances that write the same keys cannot deadlock.
+    const rows = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1))
+    waiting = new Map()
+    next = undefined
+    for (const part of splitIntoBatches(rows, ([, { value }]) => value.length)) {
+      await database.query(
+        `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
+         SELECT space, key, value, clock_timestamp() + seconds * interval '1 second'
+         FROM json_to_recordset($1::json) AS row (space text, key text, value text, seconds float8)
+         ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
+        [JSON.stringify(part.map(([, { until: _, ...row }]) => row))],
+      )
+      for (const [name, { key, value, until }] of part)
+        if (!waiting.has(name)) recent.set(name, { key, value, until })
+    }
+  }
   return {
     getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
       const found = new Map<string, Value>()
@@ -216,19 +237,13 @@ function createDatabaseCache(database: Database): Cache {
       return found
     },
 
-    putCached: async (space, values, seconds) => {
+    putCached: (space, values, seconds) => {
       const until = Date.now() + seconds * 1000
-      for (const part of splitIntoBatches(encodeDatabaseRows(values))) {
-        for (const { key } of part) recent.delete(`${space.name} ${key}`)
-        await database.query(
-          `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
-           SELECT $1, row->>'key', row->>'value', clock_timestamp() + $3::float8 * interval '1 second'
-           FROM json_array_elements($2::json) AS row
-           ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
-          [space.name, JSON.stringify(part), seconds],
-        )
-        for (const row of part) recent.set(`${space.name} ${row.key}`, { ...row, until })
+      for (const row of encodeDatabaseRows(values)) {
+        recent.delete(`${space.name} ${row.key}`)
+        waiting.set(`${space.name} ${row.key}`, { ...row, space: space.name, seconds, until })
       }
+      return (next ??= last = last.catch(() => undefined).then(storeWaiting))
     },
   }
 }
@@ -332,7 +347,7 @@ export function createNamespacedStateStore(database: Database): StateStore {
         for (const part of splitIntoBatches(encodeDatabaseRows(values)))
           await sql.query(
             `INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
-             SELECT $1, $2, row->>'key', $3::integer, row->>'value' FROM json_array_elements($4::json) AS row
+             SELECT $1, $2, key, $3::integer, value FROM json_to_recordset($4::json) AS row (key text, value text)
              ON CONFLICT (space, repository, key) DO UPDATE SET version = excluded.version, value = excluded.value`,
             [space.name, toRepositoryKey(repository), space.version, JSON.stringify(part)],
           )

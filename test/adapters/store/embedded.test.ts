@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { defineCacheNamespace } from '../../../src/ports/cache.ts'
 import type { Job } from '../../../src/ports/store.ts'
 import { type Database, StoreError } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
@@ -116,6 +118,28 @@ test('without a folder a store has separate data, which is gone after it is clos
     await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
   await memory.close()
 })
+
+test('values that several jobs cache at once are stored by one statement', async () => {
+  const database = await openEmbeddedDatabase(createStoreDirectory(), {
+    timeoutMs: 1000,
+    problem: throwError,
+  })
+  const statements: string[] = []
+  const query: Database['query'] = (text, values) => {
+    statements.push(text)
+    return database.query(text, values)
+  }
+  const store = await openStore({ opening: Promise.resolve({ ...database, query }), clock: realTimeClock })
+  const spaces = ['one', 'other'].map((name) => defineCacheNamespace(name, 1, z.number()))
+  await Promise.all(
+    spaces.flatMap((space) =>
+      [1, 2, 3].map((value) => store.putCached(space, new Map([['key', value]]), 60)),
+    ),
+  )
+  expect(statements.filter((text) => /INSERT INTO \S*cache\b/.test(text))).toHaveLength(1)
+  for (const space of spaces) expect(await store.getCached(space, ['key'])).toEqual(new Map([['key', 3]]))
+  await store.close()
+}, 180_000)
 
 describe('a process that is killed', () => {
   test('loses no accepted delivery and no job, twice in a row', async () => {
@@ -298,6 +322,27 @@ describe("the database's process", () => {
       expect(await database.query('SELECT * FROM word')).toEqual([{ word: 'kept' }])
       await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
     })
+
+    test('reuses the plan of a statement, and plans it again after its table has grown', async () => {
+      await database.run(`CREATE TABLE grown (id integer PRIMARY KEY);
+        INSERT INTO grown VALUES (1);
+        ANALYZE grown`)
+      const statement = 'SELECT id FROM grown WHERE id = $1'
+      const runOften = async (text: string, times: number) => {
+        for (let run = 0; run < times; run++) await database.query(text, text === statement ? [1] : [])
+      }
+      await runOften(statement, 10)
+      const [prepared] = await database.query<{ name: string; plans: number }>(
+        `SELECT name, generic_plans::integer AS plans FROM pg_prepared_statements WHERE statement = $1`,
+        [statement],
+      )
+      expect(prepared?.plans).toBeGreaterThan(0)
+      const explain = `EXPLAIN (FORMAT JSON) EXECUTE ${prepared?.name ?? ''}(1)`
+      await database.run('INSERT INTO grown SELECT generate_series(2, 20000)')
+      expect(JSON.stringify(await database.query(explain, []))).toContain('Seq Scan')
+      await runOften('SELECT 1', 1000)
+      expect(JSON.stringify(await database.query(explain, []))).toContain('Index Only Scan')
+    }, 180_000)
 
     test('runs one transaction at a time, urgent ones first', async () => {
       const order: string[] = []
