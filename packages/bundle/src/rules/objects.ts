@@ -62,7 +62,7 @@ export const globalDefaultPriorityRule = defineBundleRule<{ name: string }>({
   severity: 'error',
   suite: 'objects',
   title: "A bundle doesn't set the cluster's default priority",
-  what: ({ name }) => `the PriorityClass ${name} is the default for the whole cluster`,
+  what: ({ name }) => `the PriorityClass ${name} is the default for the entire cluster`,
   why: 'Every pod without a priority class gets the default priority, including pods of other applications.',
   fix: 'Set globalDefault to false.',
   *find({ objects }) {
