@@ -133,11 +133,11 @@ async function pullImageFiles(
   content: ImageFileSelection | ImageFileSelector,
   signal?: AbortSignalLike,
 ): Promise<PulledBundle> {
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
+  const { digest, labels, layers, selection } = await pullImageLayers(registry, text, content, signal)
   return {
     digest,
     labels,
-    files: await unpackLayersInWorkerProcess(layers, wanted.directories, wanted.limits),
+    files: await unpackLayersInWorkerProcess(layers, selection.directories, selection.limits),
   }
 }
 
@@ -147,10 +147,10 @@ async function pullAndReadBundle(
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
 ): Promise<{ readonly digest: string; readonly reading: BundleReadResultWithInstallAnalysis }> {
   const content = { directories: bundleDirectoryNames, limits: { ...defaultImagePullLimits, ...limits } }
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content, signal)
+  const { digest, labels, layers, selection } = await pullImageLayers(registry, text, content, signal)
   return {
     digest,
-    reading: await readBundleInWorkerProcess(layers, labels, wanted.directories, wanted.limits),
+    reading: await readBundleInWorkerProcess(layers, labels, selection.directories, selection.limits),
   }
 }
 
@@ -163,7 +163,7 @@ async function pullImageLayers(
   readonly digest: string
   readonly labels: PulledBundle['labels']
   readonly layers: readonly CompressedLayer[]
-  readonly wanted: ImageFileSelection
+  readonly selection: ImageFileSelection
 }> {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)
@@ -174,8 +174,8 @@ async function pullImageLayers(
   const readConfig = memoizeOnce(async () =>
     parseImageConfig(await registry.fetchBlob(reference, config, signal)),
   )
-  const wanted = typeof content === 'function' ? content((await readConfig()).labels) : content
-  const { limits } = wanted
+  const selection = typeof content === 'function' ? content((await readConfig()).labels) : content
+  const { limits } = selection
   if (layers.length > limits.layers)
     throw createRejectedImageError(`the manifest lists more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
@@ -193,7 +193,7 @@ async function pullImageLayers(
     digest,
     labels,
     layers: packed.map((bytes, index) => ({ bytes, diffId: diffIds[index] ?? '' })),
-    wanted,
+    selection,
   }
 }
 

@@ -123,8 +123,8 @@ export const riskyPermissionRule = defineBundleRule<{ name: string; what: string
       const { file, kind, name } = object
       if (kind !== 'Role' && kind !== 'ClusterRole') continue
       for (const [index, rule] of getListAtPath(object.data, 'rules').entries()) {
-        const ruleIncludes = (field: string, wanted: readonly string[]) =>
-          getListAtPath(rule, field).some((entry) => wanted.includes(asStringOrEmpty(entry)))
+        const ruleIncludes = (field: string, values: readonly string[]) =>
+          getListAtPath(rule, field).some((entry) => values.includes(asStringOrEmpty(entry)))
         const hit = (what: string) => ({ file, path: ['rules', index], data: { name, what } })
         if (
           ruleIncludes('apiGroups', ['policy']) &&

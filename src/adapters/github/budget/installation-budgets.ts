@@ -47,7 +47,7 @@ export interface ThrottledInstallation {
 
 export interface InstallationBudgets {
   /**
-   * Assigns this Octokit's requests to a job of that class. `onSent` hears each request that counts against the hour.
+   * Assigns this Octokit's requests to a job of that class. `onSent` is called for each request that counts against the hour.
    */
   attach(
     octokit: Pick<Octokit, 'hook'>,
