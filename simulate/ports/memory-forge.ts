@@ -100,7 +100,7 @@ export function createInMemoryForge(
       }
       case 'put-comment': {
         const { pull, body } = action
-        const existing = await callGitHub(`look for our comment on #${pull}`, () => ownComment(pull))
+        const existing = await callGitHub(`find our comment on #${pull}`, () => ownComment(pull))
         if (existing?.body === body) return { updatedAt: server.seconds(existing.updatedAt) }
         return callGitHub(`${existing === undefined ? 'write' : 'edit'} our comment on #${pull}`, () => {
           if (existing === undefined) server.addComment(pull, server.bot, body)
@@ -277,7 +277,7 @@ export function createInMemoryForge(
           .toSorted(),
       ),
     findOwnIssue: (marker, number) =>
-      callGitHub('look for our issue', (): BotIssue | undefined => {
+      callGitHub('find our issue', (): BotIssue | undefined => {
         const own = server.issues.filter(({ body }) => body.startsWith(marker))
         const found =
           own.find((issue) => issue.number === number) ?? own.find(({ state }) => state === 'open') ?? own[0]

@@ -116,7 +116,7 @@ export function createInMemoryOctokit(
     }
     const wanted = [...query.matchAll(/pullRequest\(number: (\d+)\)/g)].map(([, number]) => Number(number))
     const { data } = await respond(
-      `look whether ${wanted.map((each) => `#${each}`).join(', ')} changed`,
+      `check whether ${wanted.map((each) => `#${each}`).join(', ')} changed`,
       (step) =>
         Object.fromEntries(
           wanted.map((each) => [`p${each}`, toGraphqlPullView(server, shownAt(each as PullNumber, step))]),

@@ -381,7 +381,7 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
         listAt(tables.commands, toPullKey(repository, pull)).map(({ record }) => deepClone(record)),
       ),
     firstSeenReviews: (repository, pull, epoch, reviews) =>
-      turn(`read when reviews of #${pull} were seen`, () => {
+      turn(`read when reviews of #${pull} were first evaluated`, () => {
         const seen = mapAt(tables.reviews, toPullKey(repository, pull))
         for (const review of reviews) if (!seen.has(review)) seen.set(review, epoch)
         return new Map([...seen].filter(([review]) => reviews.includes(review)))
@@ -416,7 +416,7 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
           .map(({ pusher }) => pusher),
       ),
     hasSeenPushes: (repository, pull) =>
-      turn(`read whether pushes of #${pull} were seen`, () =>
+      turn(`read whether pushes of #${pull} are recorded`, () =>
         tables.pushes.some((push) => isIn(push, repository) && push.pull === pull),
       ),
     recentCommands: (repository) =>

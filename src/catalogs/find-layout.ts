@@ -53,13 +53,13 @@ export async function readRepositoryLayout(
   const seen = new Map<string, string>()
   let remainingBytes = maxLayoutDetectionTotalBytes
   for (;;) {
-    const wanted: string[] = []
+    const unreadPaths: string[] = []
     const layout = detectLayout(paths, configured, (path) => {
-      if (!seen.has(path)) wanted.push(path)
+      if (!seen.has(path)) unreadPaths.push(path)
       return seen.get(path)
     })
-    if (wanted.length === 0) return layout
-    for (const path of wanted) {
+    if (unreadPaths.length === 0) return layout
+    for (const path of unreadPaths) {
       const oid = files.get(path)
       const isRead = oid !== undefined && remainingBytes > 0
       const bytes = isRead ? await catchTooLarge(read(oid, maxLayoutDetectionFileBytes)) : undefined
@@ -142,16 +142,16 @@ export async function readPackagesByDirectory(
   basePaths: readonly string[],
   base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const wanted = new Set(
+  const addedDirectories = new Set(
     change.catalogs.flatMap(({ packages }) =>
       packages.filter(({ kind }) => kind === 'added').flatMap(({ directories }) => directories),
     ),
   )
-  wanted.delete('')
+  addedDirectories.delete('')
   const found = new Map<string, readonly string[]>()
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
-  for (const directory of [...wanted].sort().slice(0, maxPackageDirectoriesRead)) {
+  for (const directory of [...addedDirectories].sort().slice(0, maxPackageDirectoriesRead)) {
     const locations = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
       .filter((location) => hasPathInDirectory(basePaths, location))

@@ -27,9 +27,9 @@ const requiredAppPermissions: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** `wanted`: from app.yml. `requested`: from the App's settings, if known; `owner` must accept them on installation. */
+/** `required`: from app.yml. `requested`: from the App's settings, if known; `owner` must accept them on installation. */
 export function diagnosePermissions(
-  wanted: Readonly<Record<string, string>>,
+  required: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,
   { requested = granted, owner = 'the account' }: { requested?: TokenPermissions; owner?: string } = {},
 ): DiagnosisFinding {
@@ -40,7 +40,7 @@ export function diagnosePermissions(
       text: 'not checked, because only the App can read its permissions',
     }
   const findMissing = (permissions: TokenPermissions = {}) =>
-    Object.entries(wanted).filter(([name, level]) => {
+    Object.entries(required).filter(([name, level]) => {
       const has = permissions[name]
       return has !== 'write' && has !== 'admin' && has !== level
     })
@@ -75,16 +75,16 @@ export function diagnosePermissions(
 }
 
 /** Missing events only cause delays, because the sweep finds the same changes. */
-export function diagnoseEvents(wanted: readonly string[], received: readonly string[]): DiagnosisFinding {
+export function diagnoseEvents(required: readonly string[], received: readonly string[]): DiagnosisFinding {
   const about = 'events'
-  const missing = wanted.filter((event) => !received.includes(event))
+  const missing = required.filter((event) => !received.includes(event))
   if (missing.length === 0) return { about, ok: true, text: 'the App receives every event in app.yml' }
   const names =
-    missing.length === wanted.length ? 'receives no events' : `does not receive ${missing.join(', ')}`
+    missing.length === required.length ? 'receives no events' : `does not receive ${missing.join(', ')}`
   return {
     about,
     ok: undefined,
-    text: `the App ${names}; select ${missing.length === wanted.length ? 'the events in app.yml' : 'them'} under "Subscribe to events" in the App's settings; until then, catalog-bot notices changes only in its sweep`,
+    text: `the App ${names}; select ${missing.length === required.length ? 'the events in app.yml' : 'them'} under "Subscribe to events" in the App's settings; until then, catalog-bot notices changes only in its sweep`,
   }
 }
 

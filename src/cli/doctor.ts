@@ -215,8 +215,8 @@ async function diagnoseWithUserToken(
     log: silentOctokitLog,
   })
   const target = { owner: repository.owner, repo: repository.name }
-  const wanted = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
-  const rules = await readBranchRules(octokit, repository, wanted, { app, isApp: false })
+  const branchName = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
+  const rules = await readBranchRules(octokit, repository, branchName, { app, isApp: false })
   const remarks = [
     diagnosePermissions({}, undefined),
     diagnoseWebhookDeliveries(undefined),

@@ -45,7 +45,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(20)
     .describe(
-      'Tags that refer to the latest image of the catalog, such as `latest` or `v{version}`. After a rollback, the tags refer to the restored image. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
+      'Tags that refer to the latest image of the catalog, such as `latest` or `v{version}`. After a rollback, the tags refer to the restored image. {version} is the platform version of the catalog, and {name} is the last segment of its directory path. A tag must not start with `pr-` and a number.',
     ),
   base: z
     .string()
@@ -71,7 +71,7 @@ const publishEntrySchema = z.strictObject({
   rebase: durationOrOffSchema
     .default('off')
     .describe(
-      'How often catalog-bot checks the base image for a new digest and rebases the catalog image onto it.',
+      'How often catalog-bot checks the base image for a new digest and rebases the catalog image onto it, in hours or days (`12h`, `7d`), or `off`.',
     ),
   retention: section('Retention of earlier images.', {
     keep: z
@@ -87,7 +87,7 @@ const publishEntrySchema = z.strictObject({
       .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })
       .default('{name}-{commit}')
       .describe(
-        'Additional tag for every published image, so that registries keep the image. The tag is not used if `retention.keep` is 0.',
+        'Additional tag for every published image, so that registries keep the image. It must contain {commit}, and can contain {name} and {version}. The tag is not used if `retention.keep` is 0.',
       ),
   }),
   preview: z
@@ -98,11 +98,13 @@ const publishEntrySchema = z.strictObject({
       tag: createTagTemplateSchema(['number', 'name', 'version'])
         .regex(/^pr-\{number\}(?:$|-)/, 'must be pr-{number} or start with pr-{number}-')
         .default('pr-{number}-{name}')
-        .describe('Tag for previews.'),
+        .describe(
+          'Tag for previews. It must be `pr-{number}` or start with `pr-{number}-`, and can contain {name} and {version}.',
+        ),
       expires: durationSchema
         .default('7d')
         .describe(
-          'Maximum age of a preview. catalog-bot removes the preview earlier if the pull request is closed.',
+          'Maximum age of a preview, in hours or days. catalog-bot removes the preview earlier if the pull request is closed.',
         ),
     })
     .optional()

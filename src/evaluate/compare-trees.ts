@@ -187,13 +187,13 @@ function prefetchChangedCatalogFiles(
     if (size > maxBytes) throw createChangedFilesTooLargeError(maxBytes)
     return bytes
   }
-  const wanted = new Set<BlobSha>()
+  const blobIds = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
     if (!isCatalogOrImageListPath(path, layout)) continue
-    for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
+    for (const entry of [before, after]) if (entry?.mode.startsWith('100')) blobIds.add(entry.oid)
   }
   return new Map(
-    [...wanted].map((oid) => {
+    [...blobIds].map((oid) => {
       const bytes = read(oid)
       // Prevents an unhandled rejection until a reader awaits the bytes.
       bytes.catch(() => undefined)

@@ -69,7 +69,7 @@ export function toMergePlanInput(
 ): MergePlanInput & { readonly checksToRequire: readonly string[] } {
   return {
     ...branch,
-    wanted: config.merge.method,
+    configuredMethod: config.merge.method,
     ownChecks: botCheckNames,
     checksToRequire: toPrefixedCheckNames(getRequiredBotChecks(config)),
   }

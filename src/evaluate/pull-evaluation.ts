@@ -87,7 +87,7 @@ export class ReadyEvaluations {
     this.#byPull = new LruMap(maxReadyEvaluations, () => 1, isOld)
   }
 
-  /** An evaluation with new commands is not kept, because they are on record only afterwards. */
+  /** An evaluation with new commands is not cached, because the commands are recorded only afterwards. */
   add(evaluation: PullEvaluation): void {
     const { repository, pull } = evaluation.snapshot
     if (evaluation.commands.length === 0) this.#byPull.set(toPullRequestKey(repository, pull), evaluation)

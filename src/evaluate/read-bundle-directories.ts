@@ -168,11 +168,11 @@ async function readPackageDirectoryState(
     templates: getDirectoryChildNames(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = listBundleNamesForCatalogLookup(sources)
-  if (wanted.size === 0) return sources
+  const bundleNames = listBundleNamesForCatalogLookup(sources)
+  if (bundleNames.size === 0) return sources
   return {
     ...sources,
-    catalogs: await readCatalogBundlesByName(wanted, directory, { repository, loader, layout, result }),
+    catalogs: await readCatalogBundlesByName(bundleNames, directory, { repository, loader, layout, result }),
   }
 }
 
@@ -280,7 +280,7 @@ async function readPackageSettings(
 }
 
 async function readCatalogBundlesByName(
-  wanted: ReadonlySet<string>,
+  names: ReadonlySet<string>,
   directory: string,
   { repository, loader, layout, result }: Omit<BundleDirectoryReadContext, 'base'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -289,7 +289,7 @@ async function readCatalogBundlesByName(
     const packagePath = root === '' ? directory : `${root}/${directory}`
     const catalog = await loader.load(repository, result, packagePath)
     for (const name of new Set(catalog?.bundles.map((bundle) => bundle.name)))
-      if (wanted.has(name)) found.set(name, [...(found.get(name) ?? []), root])
+      if (names.has(name)) found.set(name, [...(found.get(name) ?? []), root])
   }
   return found
 }

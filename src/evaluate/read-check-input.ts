@@ -49,7 +49,7 @@ interface OpmQueryOptions {
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
 const servedPackageReadLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
-/** Milliseconds for opm in one evaluation. opm reads whole catalogs and builds a cache for each. */
+/** Milliseconds for opm in one evaluation. opm reads entire catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
 
 interface ServedPackageReadContext {

@@ -57,8 +57,8 @@ function isBundleUpgradeMetadata(stored: unknown): stored is BundleUpgradeMetada
   )
 }
 
-function toSiblingBundleCacheKey(wanted: readonly TreePathEntry[], root: string): string {
-  return createHash('sha256').update(computeDirectoryContentKey(wanted, root)).digest('hex')
+function toSiblingBundleCacheKey(metadataFiles: readonly TreePathEntry[], root: string): string {
+  return createHash('sha256').update(computeDirectoryContentKey(metadataFiles, root)).digest('hex')
 }
 
 /** Stores a bundle's facts for later evaluations; `files` are all files of its directory, by relative path. */
@@ -68,11 +68,11 @@ export async function cacheBundleUpgradeMetadata(
   root: string,
   files: BundleFiles,
 ): Promise<void> {
-  const wanted = filterAnnotationsAndCsvFiles(entries, root)
-  const key = toSiblingBundleCacheKey(wanted, root)
+  const metadataFiles = filterAnnotationsAndCsvFiles(entries, root)
+  const key = toSiblingBundleCacheKey(metadataFiles, root)
   if (siblingBundleMetadataLruCache.get(key) !== undefined) return
   const its = new Map<string, Uint8Array>()
-  for (const { path } of wanted) {
+  for (const { path } of metadataFiles) {
     const name = path.slice(root.length + 1)
     const bytes = files.get(name)
     if (bytes) its.set(name, bytes)
@@ -96,17 +96,17 @@ export async function readSiblingBundleMetadata(
   const found = new Map<string, BundleUpgradeMetadata | undefined>(known)
   const missing = new Map<
     string,
-    { readonly its: string; readonly wanted: readonly TreePathEntry[]; key: string }
+    { readonly its: string; readonly metadataFiles: readonly TreePathEntry[]; key: string }
   >()
   for (const [version, all] of groupTreeEntriesByVersion(entries, root)) {
     const its = `${root}/${version}`
     if (found.has(version) || !hasManifestsDirectory(all, its)) continue
-    const wanted = filterAnnotationsAndCsvFiles(all, its)
-    const key = toSiblingBundleCacheKey(wanted, its)
+    const metadataFiles = filterAnnotationsAndCsvFiles(all, its)
+    const key = toSiblingBundleCacheKey(metadataFiles, its)
     const facts = siblingBundleMetadataLruCache.get(key)
     // Keeps the order of the directories.
     found.set(version, facts)
-    if (facts === undefined) missing.set(version, { its, wanted, key })
+    if (facts === undefined) missing.set(version, { its, metadataFiles, key })
   }
   if (missing.size > 0) {
     const cached = await cache.getCached(
@@ -116,10 +116,10 @@ export async function readSiblingBundleMetadata(
     const fresh = new Map<string, BundleUpgradeMetadata>()
     const budget = { left: maxSiblingBundleBytes }
     try {
-      for (const [version, { its, wanted, key }] of missing) {
+      for (const [version, { its, metadataFiles, key }] of missing) {
         let facts = cached.get(key)
         if (facts === undefined) {
-          facts = readBundleUpgradeMetadata(await readBundleFiles(repository, wanted, its, budget), {
+          facts = readBundleUpgradeMetadata(await readBundleFiles(repository, metadataFiles, its, budget), {
             places: false,
           })
           fresh.set(key, facts)

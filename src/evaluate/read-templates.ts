@@ -33,7 +33,7 @@ interface TreeShaWithPaths {
 
 /** Twenty times the largest public template. */
 const maxLoadedTemplateBytes = 4 * 1024 * 1024
-/** Rendering whole bundles takes about a second per ten megabytes. */
+/** Rendering full bundles takes about a second per ten megabytes. */
 const maxCatalogBytesForSuggestedPatch = 4 * 1024 * 1024
 
 /**

@@ -41,7 +41,7 @@ const maxExcerpts = 12
 const excerptContextLines = 2
 const maxExcerptLines = 8
 const maxExcerptLineLength = 200
-/** Findings in larger files link to the whole file. */
+/** Findings in larger files link to the entire file. */
 const maxTracedFileBytes = 4 * 1024 * 1024
 /** GitHub's diff shows this many lines around each change and accepts comments on them. */
 const hunkContextLines = 3

@@ -92,7 +92,7 @@ export async function listImageReferences(
 }
 
 export async function readImageReferenceLocations(
-  wanted: ReadonlySet<string>,
+  references: ReadonlySet<string>,
   scanned: readonly ScannedBranch[],
   ctx: JobContext,
 ): Promise<{
@@ -104,7 +104,7 @@ export async function readImageReferenceLocations(
   for (const one of scanned) {
     const here: MissingImageLocation[] = []
     await forEachImageReference(one, ctx, ({ reference, package: name, bundle, role, at }, catalog) => {
-      if (!wanted.has(reference)) return
+      if (!references.has(reference)) return
       const location: MissingImageLocation = {
         package: name,
         bundle,

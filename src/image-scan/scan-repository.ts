@@ -282,8 +282,8 @@ async function reportMissingImages(
 ): Promise<void> {
   const { app, forge } = ctx
   if (missing.length === 0 && known === undefined) return
-  const wanted = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
-  const digest = computeIssueDigest(wanted ?? resolvedMissingImagesIssue)
+  const desired = missing.length === 0 ? undefined : renderMissingImagesIssue(missing, options)
+  const digest = computeIssueDigest(desired ?? resolvedMissingImagesIssue)
   if (known?.digest === digest) return
   try {
     // Recorded first: after a crash, an issue may exist.
@@ -302,7 +302,7 @@ async function reportMissingImages(
       {
         marker: missingImagesMarker,
         number: known?.issue,
-        wanted,
+        desired,
         whenClosed: (shown) => (hasNews(shown?.body) ? 'reopen' : 'nothing'),
         solved: {
           ...resolvedMissingImagesIssue,

@@ -58,7 +58,7 @@ export async function requeuePull(
 }
 
 /**
- * The bot serves only the default branch and the branches its configuration names, so that pushing a branch cannot
+ * catalog-bot serves only the default branch and the branches its configuration names, so that pushing a branch cannot
  * select a weaker policy or publish anything. `allowCached` accepts a default branch cached for a minute; merging,
  * publishing and signing must read it again.
  */

@@ -73,14 +73,14 @@ export async function publishPullReport(
 /** Returns undefined if the comment does not show this, or if that is unknown. */
 async function publishReportComment(
   forge: Forge,
-  { comment: body, commentIs }: PullReport,
+  { comment: body, commentAction }: PullReport,
   present: ObservedBotComment,
   pull: PullNumber,
   onMissing: PublishPullReportOptions['onMissing'],
 ): Promise<string | undefined> {
   const { comment: shown, duplicates } = present
   if (shown?.body === body && duplicates === undefined) return shown.updatedAt
-  if (commentIs === 'unwanted' || (commentIs === 'kept' && shown === undefined)) return undefined
+  if (commentAction === 'none' || (commentAction === 'update' && shown === undefined)) return undefined
   if (shown === undefined && onMissing !== undefined) {
     await onMissing()
     return undefined

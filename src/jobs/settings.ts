@@ -58,7 +58,7 @@ export const environmentSchema = z.object({
   PUBLISH_RETRY_SECONDS: secondsSchema.default(15),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
   LEASE_SECONDS: secondsSchema.default(60),
-  /** Kubernetes kills after 30. */
+  /** By default, Kubernetes kills a pod after 30 seconds. */
   STOP_SECONDS: secondsSchema.default(25),
   /** Budget of one pull request before it is too large to check: see EvaluationLimits. */
   MAX_PATHS: positiveIntegerSchema.default(defaultEvaluationLimits.paths),

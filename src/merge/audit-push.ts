@@ -100,18 +100,18 @@ export async function reportBrokenCatalogs(
       const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }
-    const wanted = now.length === 0 ? undefined : renderBrokenBaseBranchIssue(branch, now)
+    const desired = now.length === 0 ? undefined : renderBrokenBaseBranchIssue(branch, now)
     await updateTrackedIssue(
       {
         marker: formatBrokenBaseBranchMarker(branch),
-        wanted,
+        desired,
         // An issue that a user closed remains closed until something else breaks.
-        whenClosed: (shown) => (shown?.body === wanted?.body ? 'nothing' : 'reopen'),
+        whenClosed: (shown) => (shown?.body === desired?.body ? 'nothing' : 'reopen'),
         solved: renderFixedBaseBranchIssue(branch),
       },
       forge,
     )
-    if (wanted) app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
+    if (desired) app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, branch }, 'GitHub rejected the report that a push broke catalogs')

@@ -56,8 +56,8 @@ export async function readValidatedMergeGroup(
 }
 
 /**
- * The validated group that brought a commit to its branch: the commit's group, or a later merged group whose whole tree
- * was validated.
+ * The validated group that brought a commit to its branch: the commit's group, or a later merged group, of which
+ * the entire tree was validated.
  */
 export async function readMergeGroupByMergedCommit(
   name: RepositoryName,

@@ -144,8 +144,8 @@ async function publishBotCheckRuns(
   const others = checks.filter((check) => !passed.includes(check))
   if (passed.length === 0 || others.some(({ name }) => !optionalBotCheckNames.has(name)))
     throw new Error('a permit was issued although not all required checks passed')
-  const wanted = new Set(rules?.checks.required.map(({ name }) => name))
-  const [lacking] = others.filter(({ name }) => wanted.has(name))
+  const requiredNames = new Set(rules?.checks.required.map(({ name }) => name))
+  const [lacking] = others.filter(({ name }) => requiredNames.has(name))
   if (lacking !== undefined)
     return {
       kind: 'refused',

@@ -235,12 +235,12 @@ async function reportTreeMismatch(
   }
   try {
     const revert = await openRevertPullRequest(mismatch, ctx)
-    const wanted = renderTreeMismatchIssue(mismatch, revert)
+    const desired = renderTreeMismatchIssue(mismatch, revert)
     await updateTrackedIssue(
       {
         marker: formatTreeMismatchMarker(mismatch),
-        wanted,
-        whenClosed: (shown) => (shown?.body === wanted.body ? 'nothing' : 'edit'),
+        desired,
+        whenClosed: (shown) => (shown?.body === desired.body ? 'nothing' : 'edit'),
       },
       forge,
     )

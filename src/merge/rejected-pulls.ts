@@ -53,8 +53,8 @@ async function isRejectionSharedByOtherPull(
 }
 
 /**
- * Parks the pull request or stops its branch. An unknown text parks the pull request; if a second one gets the same
- * text, the branch stops too and the pull request waits longer, so that another is tried first.
+ * Parks the pull request or freezes its branch. An unknown text parks the pull request. If a second one gets the same
+ * text, the branch is frozen, too, and the pull request waits longer, so that catalog-bot tries another one first.
  */
 export async function handleMergeRejection(
   snapshot: PullSnapshot,

@@ -51,9 +51,9 @@ function chooseStrategyForBranch(
   input: MergePlanInput,
   requirements: MergeRequirements,
 ): MergeStrategyChoice {
-  const { rules, wanted } = input
-  if (rules.mergeQueue) return chooseMergeQueueStrategy(wanted, requirements, input)
-  switch (wanted) {
+  const { rules, configuredMethod } = input
+  if (rules.mergeQueue) return chooseMergeQueueStrategy(configuredMethod, requirements, input)
+  switch (configuredMethod) {
     case 'auto':
       return chooseStrategyAutomatically(input, requirements)
     case 'push':
@@ -71,18 +71,23 @@ function chooseStrategyForBranch(
     case 'merge':
     case 'squash':
     case 'rebase':
-      return chooseGitHubMergeStrategy(input, requirements, wanted, `merge.method is ${wanted}`)
+      return chooseGitHubMergeStrategy(
+        input,
+        requirements,
+        configuredMethod,
+        `merge.method is ${configuredMethod}`,
+      )
   }
 }
 
 function chooseMergeQueueStrategy(
-  wanted: ConfiguredMergeMethod,
+  configuredMethod: ConfiguredMergeMethod,
   { own }: MergeRequirements,
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
 ): MergeStrategyChoice {
-  if (wanted !== 'auto' && wanted !== 'queue')
+  if (configuredMethod !== 'auto' && configuredMethod !== 'queue')
     return createChoiceWithoutStrategy(
-      `the branch accepts changes only through its merge queue, but merge.method is ${wanted}; set merge.method to auto or queue`,
+      `the branch accepts changes only through its merge queue, but merge.method is ${configuredMethod}; set merge.method to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)

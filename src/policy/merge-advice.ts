@@ -127,8 +127,11 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushMergeSettings({ rules, wanted }: MergePlanInput, { fromOtherApps }: MergeRequirements) {
-  if (wanted !== 'auto')
+function suggestPushMergeSettings(
+  { rules, configuredMethod }: MergePlanInput,
+  { fromOtherApps }: MergeRequirements,
+) {
+  if (configuredMethod !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge where the rules allow it',
     ]
@@ -183,7 +186,7 @@ export function describeUncertainMergeRequirements(
 
 /**
  * The two recommended rulesets for a branch, in GitHub's import format. A: only the App can update the branch. B: the
- * checks of catalog-bot are required, without bypass. There are two because a bypass applies to a whole ruleset.
+ * checks of catalog-bot are required, without bypass. There are two because a bypass applies to an entire ruleset.
  */
 export function buildRecommendedRulesets(
   branch: string,

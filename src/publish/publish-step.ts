@@ -163,12 +163,12 @@ export async function rollBackImage(
   request: RollbackRequest,
 ): Promise<PublicationState> {
   const { publication, key, state, publishing, ctx, tip } = step
-  const wanted = [...(state.current ? [state.current] : []), ...state.history].find(
+  const targetImage = [...(state.current ? [state.current] : []), ...state.history].find(
     ({ digest }) => digest === request.digest,
   )
   const granted = request.comment
   // The requested image is no longer in the history; do not substitute another.
-  if (wanted === undefined) return writePublicationState(step, { ...state, granted })
+  if (targetImage === undefined) return writePublicationState(step, { ...state, granted })
   const answer = await publishing.order({
     kind: 'retag',
     github: ctx.forge.repository,
@@ -181,7 +181,7 @@ export async function rollBackImage(
   const { digest, login } = request
   const pinned = { key, digest, login, commit: tip.commit }
   triggerCrashPoint('rolled-back')
-  return writePublicationState(step, { ...setCurrentPublishedImage(state, wanted), pinned, granted })
+  return writePublicationState(step, { ...setCurrentPublishedImage(state, targetImage), pinned, granted })
 }
 
 /** Checks for a new base digest and for tags that others moved. */

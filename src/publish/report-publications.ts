@@ -194,16 +194,16 @@ async function reportPublicationsToPulls(
   for (const number of pulls) {
     const pull = toPullNumber(number)
     const views = statuses.filter(({ state }) => state.pulls.includes(number)).map(toPublishedImageView)
-    const wanted = {
+    const desired = {
       state: summarizePublicationStatus(views),
       lines: [...formatPublishedImageLines(views)],
       isShown: true,
     }
     const known = await app.store.readState(pullPublicationStateNamespace, forge.repository, String(pull))
-    if (JSON.stringify(known) !== JSON.stringify(wanted)) {
+    if (JSON.stringify(known) !== JSON.stringify(desired)) {
       const writeReported = (isShown: boolean) =>
         writeStateValue(app.store, pullPublicationStateNamespace, forge.repository, String(pull), {
-          ...wanted,
+          ...desired,
           isShown,
         })
       await writeReported(false)
@@ -212,7 +212,7 @@ async function reportPublicationsToPulls(
       )
       await writeReported(true)
     }
-    if (wanted.state === 'published') ended.add(number)
+    if (desired.state === 'published') ended.add(number)
   }
   if (ended.size === 0) return
   await app.store.writeState(
@@ -292,10 +292,10 @@ async function updatePublishIssue(
   { app, forge }: JobContext,
   saveIssue: (issue: PublishIssueState) => Promise<void>,
 ): Promise<void> {
-  const wanted = failures.length === 0 ? undefined : renderPublishIssue(failures)
-  if (wanted === undefined && known === undefined) return
+  const desired = failures.length === 0 ? undefined : renderPublishIssue(failures)
+  if (desired === undefined && known === undefined) return
   const digest = createHash('sha256')
-    .update(JSON.stringify(wanted ?? { title: resolvedPublishIssue.title, body: resolvedPublishIssue.body }))
+    .update(JSON.stringify(desired ?? { title: resolvedPublishIssue.title, body: resolvedPublishIssue.body }))
     .digest('hex')
   if (known?.digest === digest) return
   try {
@@ -305,7 +305,7 @@ async function updatePublishIssue(
       {
         marker: publishIssueMarker,
         number: known?.number,
-        wanted,
+        desired,
         // Users still do not get the merged catalog.
         whenClosed: () => 'reopen',
         solved: {

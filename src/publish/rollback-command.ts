@@ -44,11 +44,11 @@ export function findRollbackTarget(
     return createUnresolvedRollbackTarget(`several images are published from this branch; use /rollback TAG`)
   if (named.length > 1)
     return createUnresolvedRollbackTarget(`several images have the tag ${first}; use IMAGE:TAG`)
-  const wanted = named.length === 1 || first === undefined ? second : first
+  const imageId = named.length === 1 || first === undefined ? second : first
   if (named.length === 0 && second !== undefined)
     return createUnresolvedRollbackTarget(`no published image has the tag ${first}`)
   const among = named.length === 1 ? named : candidates
-  if (wanted === undefined) {
+  if (imageId === undefined) {
     const [only] = among
     const before = only && findPreviousPublishedImage(only.state)
     return only === undefined || before === undefined
@@ -58,17 +58,17 @@ export function findRollbackTarget(
   const found = among.flatMap((candidate) => {
     const { current, history } = candidate.state
     const image = [...(current ? [current] : []), ...history].find(
-      ({ digest, tag }) => digest === wanted || tag === wanted,
+      ({ digest, tag }) => digest === imageId || tag === imageId,
     )
     return image === undefined ? [] : [toRollbackTarget(candidate, image.digest)]
   })
   const [only, ...others] = found
   if (only === undefined)
     return createUnresolvedRollbackTarget(
-      `the publish history for this branch or tag does not contain image ${wanted}`,
+      `the publish history for this branch or tag does not contain image ${imageId}`,
     )
   return others.length > 0
-    ? createUnresolvedRollbackTarget(`${wanted} matches several images; write the tag before the digest`)
+    ? createUnresolvedRollbackTarget(`${imageId} matches several images; write the tag before the digest`)
     : only
 }
 

@@ -90,8 +90,8 @@ export function memoizeByPathList<Entry extends PathOrPathEntry, Value>(
 export function createPathListFilter<Entry extends PathOrPathEntry>(isWanted: (entry: Entry) => boolean) {
   return memoizeByPathList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
-    (wanted, { removed, added }) =>
-      applyPathListPatch(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
+    (paths, { removed, added }) =>
+      applyPathListPatch(paths, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
   )
 }
 

@@ -132,7 +132,7 @@ function removeCommitMessageDirectives(text: string): string {
       // `[skip ci]`, `[ci skip]`, `[no ci]`, `[skip actions]`, `[skip azp]` and other bracketed commands.
       .replace(/[^\P{Ps}(]/gu, '(')
       .replace(/[^\P{Pe})]/gu, ')')
-      // `#12`, `owner/repository#12`, `@somebody`, `***NO_CI***`.
+      // `#12`, `owner/repository#12`, `@user`, `***NO_CI***`.
       .replace(/[#@*]/g, '')
       // URLs, including links to issues or pull requests without a scheme.
       .replace(/\S*:\/\/\S*/g, ' ')

@@ -37,8 +37,8 @@ const maxReviewSuggestions = 10
 export interface PullReport {
   readonly checks: readonly ReportedCheck[]
   readonly comment: string
-  /** `kept`: an existing comment is edited, but no comment is created. `unwanted`: neither. */
-  readonly commentIs: 'wanted' | 'kept' | 'unwanted'
+  /** `update`: an existing comment is edited, but no comment is created. `none`: neither. */
+  readonly commentAction: 'publish' | 'update' | 'none'
   /** Undefined if suggestions are disabled. Existing suggestions are not changed. */
   readonly suggestions?: readonly ReviewSuggestion[] | undefined
 }
@@ -51,7 +51,7 @@ export function renderPullReport(verdict: PullVerdict, options: PullReportOption
       ...(options.statusPage !== undefined && { detailsUrl: options.statusPage }),
     })),
     comment: renderComment(verdict, options),
-    commentIs: decideCommentAction(verdict, options),
+    commentAction: decideCommentAction(verdict, options),
     ...(options.suggestions === true && { suggestions: renderReviewSuggestions(verdict, options) }),
   }
 }
@@ -59,11 +59,11 @@ export function renderPullReport(verdict: PullVerdict, options: PullReportOption
 function decideCommentAction(
   verdict: PullVerdict,
   { comment = 'always', mergeCommit, published, traceId }: PullReportOptions,
-): PullReport['commentIs'] {
-  if (comment === 'never') return 'unwanted'
-  if (comment === 'always' || traceId !== undefined) return 'wanted'
-  if (mergeCommit !== undefined) return published?.state === 'failed' ? 'wanted' : 'kept'
-  return needsHumanAction(verdict) ? 'wanted' : 'kept'
+): PullReport['commentAction'] {
+  if (comment === 'never') return 'none'
+  if (comment === 'always' || traceId !== undefined) return 'publish'
+  if (mergeCommit !== undefined) return published?.state === 'failed' ? 'publish' : 'update'
+  return needsHumanAction(verdict) ? 'publish' : 'update'
 }
 
 /** Renders fixes as GitHub suggestions, which the author can commit with a click. */
@@ -110,7 +110,7 @@ export function renderUnmanagedBranchReport(branch: string, checks: readonly str
       annotations: [],
     })),
     comment: [commentMarker, '### ⏸️ No longer checked', why, fix].join('\n\n'),
-    commentIs: 'kept',
+    commentAction: 'update',
   }
 }
 

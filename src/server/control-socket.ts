@@ -34,11 +34,11 @@ export async function startControlSocketServer(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     readJsonRequestBody(request)
       .then(async (body) => {
-        const wanted = freezeRequestSchema.safeParse(body)
-        if (!wanted.success)
+        const parsed = freezeRequestSchema.safeParse(body)
+        if (!parsed.success)
           return respond(400, { error: 'the running catalog-bot does not recognize this request' })
-        const done = await handleFreezeRequest(wanted.data, store)
-        if (wanted.data.verb !== 'list') log.info({ ...wanted.data }, 'a CLI command changed a merge freeze')
+        const done = await handleFreezeRequest(parsed.data, store)
+        if (parsed.data.verb !== 'list') log.info({ ...parsed.data }, 'a CLI command changed a merge freeze')
         return respond(200, done)
       })
       .catch((error: unknown) => {

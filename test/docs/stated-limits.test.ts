@@ -43,7 +43,13 @@ const statedLimitsByPage: Readonly<Record<string, readonly StatedLimit[]>> = {
     ['within the first # lines', 'pull-request/command', 'maxScannedCommentLines', 1],
     ['Each account can use # commands per hour', 'policy/commands', 'maxCommandsPerHour', 1],
   ],
-  'reference/configuration': [['polls it every # seconds', 'publish/rebuild', 'rebuildPollSeconds', 1]],
+  'reference/configuration': [
+    ['polls it every # seconds', 'publish/rebuild', 'rebuildPollSeconds', 1],
+    ['sends a request up to # times', 'publish/rebuild', 'maxWebhookAttempts', 1],
+  ],
+  'how-to/actions': [
+    ['up to # findings per severity', 'report/describe-findings', 'maxAnnotationsPerSeverity', 1],
+  ],
   'reference/endpoints': [['up to # repositories', 'server/setup/set-up', 'maxDescribedRepositories', 1]],
   'how-to/owners': [['at most # characters', 'policy/command-records', 'maxOverrideReasonLength', 1]],
   'how-to/networks': [
@@ -67,6 +73,7 @@ const statedLimitsByPage: Readonly<Record<string, readonly StatedLimit[]>> = {
   ],
   'explanation/api-limits': [
     ['at most # requests at once', 'adapters/github/budget/request-limits', 'concurrent', 1],
+    ['5 to # seconds', 'adapters/github/budget/request-limits', 'extendedWaitTimeoutMs', 1000],
   ],
   'explanation/merging': [['up to # of them with one push', 'policy/batch', 'maxBatchSize', 1]],
   'explanation/ownership': [['at most # commits', 'pull-request/snapshot', 'maxIncomingCommits', 1]],

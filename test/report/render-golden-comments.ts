@@ -155,7 +155,7 @@ function render({ before, after, gate, ownership, images, trace, options }: Gold
     },
   )
   const outcomes = createOutcomesForAllChecks(
-    createPassedCheckOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
+    createPassedCheckOutcome('ownership', { summary: '1 file, 1 package', ...ownership }),
     result,
     createPassedCheckOutcome('images', { summary: '2 images found', ...images }),
     createPassedCheckOutcome('install', { summary: 'installs with OLM v0', isOptional: true }),

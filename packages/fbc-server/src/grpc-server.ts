@@ -96,7 +96,7 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
     channel: getProtoStringField(request, 'channelName'),
     name: getProtoStringField(request, 'csvName'),
   })
-  const wanted = (request: ProtoMessage): queries.RequestedGvk => ({
+  const toRequestedGvk = (request: ProtoMessage): queries.RequestedGvk => ({
     group: getProtoStringField(request, 'group'),
     version: getProtoStringField(request, 'version'),
     kind: getProtoStringField(request, 'kind'),
@@ -104,7 +104,7 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
   const findBundle = (query: typeof queries.getBundle) =>
     createUnaryHandler((request) => query(catalog, bundleKey(request)))
   const listProviders = (query: typeof queries.getChannelEntriesThatProvide) =>
-    createStreamingHandler((request) => unwrapQueryResult(query(catalog, wanted(request))))
+    createStreamingHandler((request) => unwrapQueryResult(query(catalog, toRequestedGvk(request))))
   return {
     ListPackages: createStreamingHandler(() => queries.listPackages(catalog).map((name) => ({ name }))),
     ListBundles: createStreamingHandler(() => queries.listBundles(catalog)),
@@ -115,7 +115,7 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
     GetBundleForChannel: findBundle(queries.getBundleForChannel),
     GetBundleThatReplaces: findBundle(queries.getBundleThatReplaces),
     GetDefaultBundleThatProvides: createUnaryHandler((request) =>
-      queries.getDefaultBundleThatProvides(catalog, wanted(request)),
+      queries.getDefaultBundleThatProvides(catalog, toRequestedGvk(request)),
     ),
     GetChannelEntriesThatReplace: createStreamingHandler((request) =>
       unwrapQueryResult(

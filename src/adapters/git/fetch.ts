@@ -164,9 +164,9 @@ export interface GitFetchOptions {
 }
 
 export async function fetchRefs(options: GitFetchOptions, branch: string, pull?: PullNumber): Promise<void> {
-  const wanted = [{ theirs: toBranchRef(branch), ours: toMirrorBranchRef(branch) }]
-  if (pull !== undefined) wanted.push({ theirs: toPullRef(pull), ours: toMirrorPullRef(pull) })
-  await fetchRefspecs(options, wanted)
+  const refspecs = [{ theirs: toBranchRef(branch), ours: toMirrorBranchRef(branch) }]
+  if (pull !== undefined) refspecs.push({ theirs: toPullRef(pull), ours: toMirrorPullRef(pull) })
+  await fetchRefspecs(options, refspecs)
 }
 
 /** Fetches GitHub's test merge of a pull request. */
@@ -181,17 +181,17 @@ interface Refspec {
 
 async function fetchRefspecs(options: GitFetchOptions, refs: readonly Refspec[]): Promise<void> {
   if (await fetchOverHttp(options, refs)) return
-  let wanted = [...refs]
-  while (wanted.length > 0) {
-    const absent = await fetchRefsOrFindMissingRef(options, wanted)
+  let remaining = [...refs]
+  while (remaining.length > 0) {
+    const absent = await fetchRefsOrFindMissingRef(options, remaining)
     if (absent === undefined) return
-    const absentRefs = wanted.filter(({ theirs }) => theirs === absent)
+    const absentRefs = remaining.filter(({ theirs }) => theirs === absent)
     // Git may only name a requested ref; another one would loop forever.
     if (absentRefs.length === 0)
       throw new GitError('failed', 'git fetch reported a missing ref that was not requested')
     const input = absentRefs.map(({ ours }) => `delete ${ours}\0\0`).join('')
     await options.local(['update-ref', '--stdin', '-z'], { input })
-    wanted = wanted.filter((ref) => !absentRefs.includes(ref))
+    remaining = remaining.filter((ref) => !absentRefs.includes(ref))
   }
 }
 
@@ -219,12 +219,12 @@ async function fetchOverHttp(
   const runOnce = (args: readonly string[], input: string | Buffer) =>
     runGit({ args, input, directory, timeout, signal, limit: 1000 })
   try {
-    const wanted = await selectMissingCommits(
+    const missingCommits = await selectMissingCommits(
       objects,
       updates.map(({ to }) => to),
     )
-    if (wanted.length > 0) {
-      const pack = await fetchPack(remote, wanted, [...new Set(here)], signal)
+    if (missingCommits.length > 0) {
+      const pack = await fetchPack(remote, missingCommits, [...new Set(here)], signal)
       // Rejects what `git fetch` rejects and more, and objects that refer to others in neither the pack nor the mirror.
       await runOnce(['index-pack', '--stdin', '--fix-thin', '--strict'], pack)
     }
@@ -247,14 +247,14 @@ async function selectMissingCommits(
   return ids.filter((_, at) => found[at] === false)
 }
 
-/** The objects of `wanted` that `known` doesn't have. Rejects with a GitError if the server doesn't send exactly a pack. */
+/** The objects of `commits` that `known` doesn't have. Rejects with a GitError if the server doesn't send exactly a pack. */
 async function fetchPack(
   remote: GitRemote,
-  wanted: readonly string[],
+  commits: readonly string[],
   known: readonly (string | undefined)[],
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const wants = wanted.map((id) => `want ${id}`)
+  const wants = commits.map((id) => `want ${id}`)
   const haves = known.flatMap((id) => (id === undefined ? [] : [`have ${id}`]))
   const lines = ['thin-pack', 'ofs-delta', 'no-progress', ...wants, ...haves, 'done']
   const [header, ...bands] = (await requestUploadPack(remote, 'fetch', lines, signal, maxPackBytes)) ?? []

@@ -37,7 +37,7 @@ export type GitErrorCode =
   /** Damaged or malformed objects, here or on the server. */
   | 'corrupt'
   | 'timeout'
-  /** We reject the call: a bad argument, a forbidden address, not a permit. */
+  /** catalog-bot rejects the call: a bad argument, a forbidden address, not a permit. */
   | 'refused'
   /** The mirror was closed. */
   | 'aborted'

@@ -1,4 +1,4 @@
-// Lists and compares whole trees. Recent listings are cached by tree ID. The listing of a similar tree is derived from
+// Lists and compares entire trees. Recent listings are cached by tree ID. The listing of a similar tree is derived from
 // a cached one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
 import {
@@ -33,7 +33,7 @@ interface TreeListing {
 
 /** Over all mirrors of this process. Takes some 80 MB if listings share no entries, and usually a fifth of that. */
 const treeListingCacheLimits = { paths: 400_000, listings: 64 }
-/** Kept listings to compare with a new one before git lists it. */
+/** Cached listings to compare with a new one before git lists it. */
 const maxListingsToDiffAgainst = 4
 /** One evaluation needs four, usually two of them the same. */
 const maxCachedTreeDiffs = 8

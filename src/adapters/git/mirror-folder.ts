@@ -142,7 +142,7 @@ export class MirrorFolder {
   }
 }
 
-/** The folder appears whole or not at all, even if the process dies. */
+/** The folder appears complete or not at all, even if the process dies. */
 export async function prepareMirrorDirectory(directory: string): Promise<void> {
   if (await pathExists(join(directory, 'HEAD'))) return removeStaleLocksAndTempFiles(directory)
   const parent = dirname(directory)

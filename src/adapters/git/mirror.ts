@@ -36,7 +36,7 @@ export interface GitMirrorOptions {
   /** Author and committer of merge commits. */
   readonly signature?: CommitIdentity
   readonly timeouts?: Partial<GitTimeouts>
-  /** Most paths of one tree or difference. More fail with GitError `too-large`. */
+  /** Maximum number of paths of one tree or difference. More fail with GitError `too-large`. */
   readonly maxPaths?: number | undefined
   /**
    * Another process maintains this folder. This process only reads it (merges add objects), and never creates it,
@@ -50,7 +50,7 @@ export interface GitTimeouts {
   /** A large repository's first fetch takes minutes. */
   readonly fetch: number
   readonly push: number
-  /** A local command, and the object reader's longest silence. */
+  /** A local command, and the object reader's maximum silence. */
   readonly local: number
 }
 
@@ -146,12 +146,12 @@ function createHistoryReader(local: GitRunner, objects: GitObjectReader) {
     parentsOf: async (commit) => (await readCommit(objects, toCommitSha(commit))).parents,
     messageOf: async (commit) => readCommitMessage(objects, toCommitSha(commit)),
     contains: async (commit, ancestor) => {
-      const [tip, wanted] = [toCommitSha(commit), toCommitSha(ancestor)]
-      const above = await readLinearHistory(objects, tip, wanted)
-      if (above !== undefined) return above.fork === wanted
-      const missing = await readLinearHistory(objects, wanted, tip)
+      const [tip, earlier] = [toCommitSha(commit), toCommitSha(ancestor)]
+      const above = await readLinearHistory(objects, tip, earlier)
+      if (above !== undefined) return above.fork === earlier
+      const missing = await readLinearHistory(objects, earlier, tip)
       if (missing !== undefined) return missing.line.length === 0
-      return (await local(['merge-base', '--is-ancestor', wanted, tip], { answers: [0, 1] })).code === 0
+      return (await local(['merge-base', '--is-ancestor', earlier, tip], { answers: [0, 1] })).code === 0
     },
     mergeBases: async (one, other) =>
       findMergeBases({ git: local, objects }, toCommitSha(one), toCommitSha(other)),

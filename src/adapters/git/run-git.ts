@@ -53,7 +53,7 @@ const enforcedGitConfig: readonly (readonly [string, string])[] = [
   ['merge.renameLimit', '1'],
   ['merge.renormalize', 'false'],
   ['diff.renames', 'false'],
-  // Checks arriving objects. What could confuse us stays an error: entries named `..` or `.git` or with a slash,
+  // Checks arriving objects. What could confuse catalog-bot stays an error: entries named `..` or `.git` or with a slash,
   // unsorted or duplicate entries, malicious .gitmodules. The rest is harmless in a bare mirror, and old repositories
   // contain it.
   ['fetch.fsckObjects', 'true'],
@@ -97,9 +97,9 @@ export interface GitCommandOptions {
   readonly input?: string | Uint8Array
   /** Milliseconds. */
   readonly timeout: number
-  /** Most bytes of standard output. */
+  /** Maximum bytes of standard output. */
   readonly limit: number
-  /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
+  /** Maximum records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
   readonly records?: number | undefined
   /** Whether it belongs to this process's group, and ends with it. Not for commands that contact a server. */
   readonly staysInGroup?: boolean | undefined

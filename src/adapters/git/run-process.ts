@@ -13,9 +13,9 @@ export interface ProcessSpec {
   readonly pipes?: readonly (string | undefined)[]
   /** Milliseconds. */
   readonly timeout: number
-  /** Most bytes of standard output. */
+  /** Maximum bytes of standard output. */
   readonly limit: number
-  /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
+  /** Maximum records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
   readonly records?: number | undefined
   /** Whether it leads a separate process group, which is stopped with it. */
   readonly hasGroup: boolean
@@ -122,7 +122,7 @@ function countNulBytes(chunk: Buffer): number {
   return count
 }
 
-/** Signals a child's whole process group; one that has ended already is fine. */
+/** Signals a child's entire process group. Ignores a group that has ended. */
 export function signalProcessGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {

@@ -38,7 +38,7 @@ interface TreeObjectEntry {
 type GitTreeEntriesByName = ReadonlyMap<string, TreeObjectEntry>
 
 interface GitTreePair {
-  /** With a trailing slash; '' for the whole tree. */
+  /** With a trailing slash; '' for the entire tree. */
   readonly prefix: string
   readonly before: string | undefined
   readonly after: string | undefined

@@ -12,11 +12,11 @@ export interface RepositoryParams {
 /** The App's id and login (`catalog-bot[bot]`). */
 export type BotGitHubAppContext = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
-  /** Absent: comments aren't remembered. */
+  /** Absent: comments aren't cached. */
   readonly commentCache?: CommentCache
-  /** Absent: remembered only within the job. */
+  /** Absent: cached only within the job. */
   readonly repositoryCache?: RepositoryCache
-  /** The most comments or reviews to read of one pull request. */
+  /** The maximum number of comments or reviews to read of one pull request. */
   readonly maxComments?: number
   /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: () => number

@@ -83,7 +83,7 @@ const canWriteCheckRunInOneRequest = ({ annotations }: CheckRunContent) =>
 const maxForgeActionAttempts = 4
 /** Milliseconds until GitHub's lists show a write. */
 const githubListReplicationLagMs = 2000
-/** Seconds until a comment whose write got no answer is looked for. */
+/** Seconds until the job searches for a comment after the write got no answer. */
 const unconfirmedCommentRecheckSeconds = 10
 
 /** A failure of GitHub, not a rejection. A limit is never retried in place. */

@@ -65,7 +65,7 @@ export interface GitHubAppOptions {
   readonly log: Logger
   /** Receives the number of requests that remain in an installation's hour. */
   readonly onRemaining?: (left: RemainingRateLimit) => void
-  /** Hears each request's result. */
+  /** Called with each request's result. */
   readonly onAnswer?: BudgetedFetchListeners['onAnswer']
 }
 
@@ -171,8 +171,8 @@ export class GitHubApp {
   }
 
   /**
-   * An Octokit with one installation's token and budget, for one job of this class. `onSent` hears each request that
-   * counts against the hour.
+   * An Octokit with one installation's token and budget, for one job of this class. `onSent` is called for each request
+   * that counts against the hour.
    */
   readonly octokit = async (
     installation: number,

@@ -191,12 +191,12 @@ export async function findUnchangedPulls(
   const same = new Map<PullNumber, string>()
   for (let start = 0; start < snapshots.length; start += maxPullsPerQuery) {
     const part = snapshots.slice(start, start + maxPullsPerQuery)
-    const wanted = part
+    const pullFields = part
       .map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...ShownPull }`)
       .join('\n')
     const query = `query StillAs($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
-    ${wanted}
+    ${pullFields}
   }
 }
 ${graphqlPullFragment}`

@@ -15,7 +15,7 @@ import type {
 import { callGitHub, catchNotFound, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
-/** GitHub's words for a race that it lost itself: the same call may succeed after everything is read again. */
+/** GitHub's messages for a race that it lost itself: the same call may succeed after everything is read again. */
 const baseBranchModifiedErrorPattern = /^(?:head|base) branch was modified\b/i
 const alreadyQueuedErrorPattern = /^Pull request is already (?:queued|in (?:the|a) (?:merge )?queue)\b/i
 

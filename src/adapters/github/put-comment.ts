@@ -136,8 +136,8 @@ export async function upsertReviewSuggestions(
     : ''
   const own = all.filter((comment) => isBotSuggestionComment(comment, account))
   const unchanged = new Set<RestReviewComment>()
-  const missing = suggestions.filter((wanted) => {
-    const there = own.find((comment) => !unchanged.has(comment) && isSameSuggestion(comment, wanted))
+  const missing = suggestions.filter((suggestion) => {
+    const there = own.find((comment) => !unchanged.has(comment) && isSameSuggestion(comment, suggestion))
     if (there) unchanged.add(there)
     return there === undefined
   })
@@ -207,12 +207,12 @@ function isBotSuggestionComment({ user, body, in_reply_to_id }: RestReviewCommen
 
 function isSameSuggestion(
   { path, line, start_line, body }: RestReviewComment,
-  wanted: ReviewSuggestion,
+  suggestion: ReviewSuggestion,
 ): boolean {
   return (
-    path === wanted.path &&
-    line === wanted.last &&
-    (start_line ?? line) === wanted.first &&
-    body === wanted.body
+    path === suggestion.path &&
+    line === suggestion.last &&
+    (start_line ?? line) === suggestion.first &&
+    body === suggestion.body
   )
 }

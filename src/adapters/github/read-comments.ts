@@ -30,7 +30,7 @@ export interface CommentReader {
    * App don't count as the App's.
    */
   readonly login?: (() => Promise<string>) | undefined
-  /** Absent: nothing is remembered. */
+  /** Absent: nothing is cached. */
   readonly cache?: CommentCache | undefined
   /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: (() => number) | undefined
@@ -103,7 +103,7 @@ export async function findBotComments(
   return own.toSorted((a, b) => a.id - b.id)
 }
 
-/** The remembered comments were wrong. */
+/** The cached comments were wrong. */
 export function dropCachedComments(reader: CommentReader, pull: PullNumber): void {
   reader.cache?.drop(toPullRequestKey(reader.repository, pull))
 }

@@ -21,15 +21,15 @@ export interface PullSnapshotReadOptions {
   readonly commentCache?: CommentCache | undefined
   /** Ignores cached comments, for a merge. */
   readonly skipCache?: boolean | undefined
-  /** The most comments or reviews to read. */
+  /** The maximum number of comments or reviews to read. */
   readonly maxEntries?: number | undefined
-  /** Hears the pull request's size and is awaited before the rest is read. */
+  /** Called with the pull request's size, and awaited before the rest is read. */
   readonly onCounts?: ((counted: PullAuthorAndSize) => Promise<void>) | undefined
   /** Receives the App's own reports on it, if the same requests return them. */
   readonly onOwnReports?: ((present: BotCommentAndCheckRuns) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
-  /** Remembers facts about the repository. */
+  /** Caches facts about the repository. */
   readonly repositoryCache?: RepositoryCache | undefined
 }
 

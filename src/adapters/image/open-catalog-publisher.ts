@@ -379,11 +379,11 @@ function checkExpectedTagDigests(
 function createTagMovedError(
   target: ImagePublishTarget,
   tag: string,
-  wanted: string | undefined,
+  expected: string | undefined,
   actual: string | undefined,
 ): ImageError {
   return new ImageError(
     'tag-moved',
-    `another client changed the tag ${target.repository}:${tag} from ${wanted ?? 'nothing'} to ${actual ?? 'nothing'}; catalog-bot did not overwrite it`,
+    `another client changed the tag ${target.repository}:${tag} from ${expected ?? 'nothing'} to ${actual ?? 'nothing'}; catalog-bot did not overwrite it`,
   )
 }

@@ -131,10 +131,10 @@ function findCatalogCacheProblems(
 
 function compareCatalogFiles(
   there: readonly CatalogImageFile[],
-  wanted: readonly CatalogImageFile[],
+  expectedFiles: readonly CatalogImageFile[],
 ): CatalogImageComparison['differences'] {
   const actualBytes = new Map(there.map(({ path, bytes }) => [path, bytes]))
-  const expectedBytes = new Map(wanted.map(({ path, bytes }) => [path, bytes]))
+  const expectedBytes = new Map(expectedFiles.map(({ path, bytes }) => [path, bytes]))
   return [...new Set([...actualBytes.keys(), ...expectedBytes.keys()])]
     .sort(comparePathsInWalkOrder)
     .flatMap((path): CatalogImageComparison['differences'] => {

@@ -165,15 +165,15 @@ export class HttpRegistryClient implements RegistryClient {
   }
 
   async #fetchManifestFrom(endpoint: RegistryEndpoint, reference: ImageReference, signal?: AbortSignalLike) {
-    const wanted = reference.digest
+    const expectedDigest = reference.digest
     const fetchOnce = async (): Promise<FetchedManifest | undefined> => {
       const reply = await this.#fetchOkReply(
         toManifestRequest('GET', endpoint, reference, signal),
         'manifest',
       ).catch(rejectLargeManifest)
-      const digest = computeContentDigest(reply.body, wanted)
+      const digest = computeContentDigest(reply.body, expectedDigest)
       const contentType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
-      if (wanted !== undefined && digest !== wanted) {
+      if (expectedDigest !== undefined && digest !== expectedDigest) {
         // A proxy's error page says nothing about the image.
         if (!isManifestMediaType(contentType))
           throw new RegistryError(
@@ -185,7 +185,7 @@ export class HttpRegistryClient implements RegistryClient {
       }
       const declaredDigest = getContentDigestHeader(reply)
       const isDigestVerified =
-        wanted !== undefined ||
+        expectedDigest !== undefined ||
         (declaredDigest !== undefined && declaredDigest === computeContentDigest(reply.body, declaredDigest))
       // A caller with a tag gets this digest and requests it next.
       if (!isDigestVerified && declaredDigest !== undefined)
@@ -205,7 +205,7 @@ export class HttpRegistryClient implements RegistryClient {
     }
     // A mismatch is a permanent verdict on the image, so one bad transfer is not enough.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
-    if (!fetched) throw createContentMismatchError(endpoint, wanted ?? '')
+    if (!fetched) throw createContentMismatchError(endpoint, expectedDigest ?? '')
     return fetched
   }
 
@@ -399,10 +399,10 @@ function getContentDigestHeader(reply: TransportResponse): string | undefined {
   return digest !== undefined && isSha256OrSha512Digest(digest) ? digest : undefined
 }
 
-function createContentMismatchError(endpoint: RegistryEndpoint, wanted: string): RegistryError {
+function createContentMismatchError(endpoint: RegistryEndpoint, expectedDigest: string): RegistryError {
   return new RegistryError(
     'digest-mismatch',
-    `${endpoint.name} returned content that does not match ${wanted}`,
+    `${endpoint.name} returned content that does not match ${expectedDigest}`,
   )
 }
 

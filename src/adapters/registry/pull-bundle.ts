@@ -118,8 +118,8 @@ async function pullImageFiles(
   text: string,
   content: ImageFileSelection | ImageFileSelector,
 ): Promise<PulledBundle> {
-  const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, content)
-  const files = await unpackLayersInWorkerProcess(layers, wanted.directories, wanted.limits)
+  const { digest, labels, layers, selection } = await pullImageLayers(registry, text, content)
+  const files = await unpackLayersInWorkerProcess(layers, selection.directories, selection.limits)
   return { digest, labels, files }
 }
 
@@ -138,8 +138,8 @@ async function pullImageLayers(
   const readConfig = memoizeOnce(async () =>
     parseImageConfig(await registry.fetchBlob(reference, config, signal)),
   )
-  const wanted = typeof content === 'function' ? content((await readConfig()).labels) : content
-  const { limits } = wanted
+  const selection = typeof content === 'function' ? content((await readConfig()).labels) : content
+  const { limits } = selection
   if (layers.length > limits.layers)
     throw createRejectedImageError(`the manifest lists more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
@@ -157,7 +157,7 @@ async function pullImageLayers(
     digest,
     labels,
     layers: packed.map((bytes, index) => ({ bytes, diffId: diffIds[index] ?? '' })),
-    wanted,
+    selection,
   }
 }
 

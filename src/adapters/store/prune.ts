@@ -6,9 +6,9 @@ import { databaseSchemaName } from './migrations.ts'
 
 /** GitHub can redeliver for three days; administrators look at deliveries for longer. */
 const deliveryRetentionDays = 14
-/** The bot checks parked pull requests hourly: one not checked for so long is closed. */
+/** catalog-bot checks parked pull requests hourly, so one that was not checked for so long is closed. */
 const rejectedPullRetentionDays = 30
-/** Ready pull requests merge or are checked again within minutes: an older one is in a repository that we left. */
+/** Ready pull requests are merged or checked again within minutes, so an older one is in a repository without the App. */
 const readyPullRetentionDays = 30
 const verdictRetentionDays = 90
 /** People ask why a change was merged as long as users have it. */

@@ -167,9 +167,11 @@ function createAccountActivityStore(database: Database) {
           `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
-        const wanted = new Set(reviews)
+        const reviewIds = new Set(reviews)
         return new Map(
-          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
+          rows
+            .filter(({ review }) => reviewIds.has(review))
+            .map(({ review, epoch: first }) => [review, first]),
         )
       }),
 
@@ -205,7 +207,7 @@ function createAccountActivityStore(database: Database) {
   } satisfies Partial<PullHistoryStore>
 }
 
-/** Remembers who pushed a head, in the delivery's transaction. Idempotent. */
+/** Records who pushed a head, in the delivery's transaction. Idempotent. */
 export async function recordHeadPush(
   sql: Pick<Database, 'query'>,
   { repository, pull, head, pusher }: RecordedHeadPush,

@@ -113,7 +113,7 @@ function createPackageSearchStore(database: Database) {
     searchPackages: async (repository, { text, catalog, limit, offset }) => {
       const lower = text.toLowerCase()
       const isNameSearch = packageFormatWords.some((word) => word.includes(lower))
-      // Lowercasing whole packages takes ten times as long as searching them twice.
+      // Lowercasing entire packages takes ten times as long as searching them twice.
       const rows = await database.query<{ catalog: string; package: string; total: number }>(
         `SELECT catalog, package, (count(*) OVER ())::integer AS total FROM ${databaseSchemaName}.recorded_package
          WHERE repository = $1 AND ($2::text IS NULL OR catalog = $2)

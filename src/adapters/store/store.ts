@@ -106,7 +106,7 @@ async function createStoreFromDatabase(
     ...createDatabasePullRequestHistoryStore(database),
     ...createStatusPageStore(database),
 
-    accept: async ({ guid, event, body }, wanted, push) => {
+    accept: async ({ guid, event, body }, requestedJobs, push) => {
       const packed = await gzipAsync(body, { level: 1 })
       const answer = await database.transaction(async (sql) => {
         const added = await sql.query(
@@ -116,10 +116,10 @@ async function createStoreFromDatabase(
         )
         if (added.length === 0) return 'duplicate'
         if (push) await recordHeadPush(sql, push)
-        for (const job of wanted) await jobs.enqueue(sql, job, 0)
+        for (const job of requestedJobs) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)
-      if (answer === 'new' && wanted.length > 0) worker?.wake()
+      if (answer === 'new' && requestedJobs.length > 0) worker?.wake()
       return answer
     },
 

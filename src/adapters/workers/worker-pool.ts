@@ -14,7 +14,7 @@ export interface WorkerPoolOptions<Answer, Order = never> extends WorkerProcessO
   /** Milliseconds after which an idle process ends. */
   readonly maxIdleMs: number
   /** Each process serves only one key, so that no leftover state reaches another key. */
-  readonly isForOneKey?: boolean
+  readonly isPartitionedByKey?: boolean
   /** Whether a process may take another order after this answer and this CPU time. */
   readonly canReuse?: (answer: Answer, milliseconds: number) => boolean
   /** Answers for an order that ended with a fault after its last attempt, or throws. Default: throws the fault. */
@@ -51,12 +51,12 @@ export class WorkerPool<Order, Answer> {
   readonly #growAfterMs
   readonly #workers = new Set<PooledWorker<Order, Answer>>()
   /** A stack: the last used process is reused first, so that the others can end. */
-  readonly #resting: PooledWorker<Order, Answer>[] = []
-  readonly #atWork = new Set<PooledWorker<Order, Answer>>()
-  readonly #idleWaiters = new Set<{ readonly key: string; readonly over: () => void }>()
-  readonly #queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
-  readonly #underWay = new Map<string, number>()
-  #working = 0
+  readonly #idleWorkers: PooledWorker<Order, Answer>[] = []
+  readonly #busyWorkers = new Set<PooledWorker<Order, Answer>>()
+  readonly #idleWaiters = new Set<{ readonly key: string; readonly wake: () => void }>()
+  readonly #queue: { readonly slot: PromiseWithResolvers<void>; readonly key: string }[] = []
+  readonly #runningByKey = new Map<string, number>()
+  #usedSlots = 0
   #closed = false
   #displacing: NodeJS.Timeout | undefined
 
@@ -93,12 +93,12 @@ export class WorkerPool<Order, Answer> {
     key: string,
   ): Promise<Answer> {
     try {
-      for (let tries = 1; ; tries += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         if (this.#closed) throw createWorkerPoolClosedFault()
         try {
-          return await this.#tryOnce(order, milliseconds, callBack, key)
+          return await this.#runAttempt(order, milliseconds, callBack, key)
         } catch (error) {
-          if (tries >= (this.#options.maxAttempts ?? 1) || !(error instanceof WorkerFault)) throw error
+          if (attempt >= (this.#options.maxAttempts ?? 1) || !(error instanceof WorkerFault)) throw error
         }
       }
     } finally {
@@ -108,7 +108,7 @@ export class WorkerPool<Order, Answer> {
 
   /** Starts a process for this key if none exists and there is capacity, so that its next order need not wait. */
   prepare(key: string): void {
-    if (this.#closed || this.#working + this.#resting.length >= this.#options.processes) return
+    if (this.#closed || this.#usedSlots + this.#idleWorkers.length >= this.#options.processes) return
     if ([...this.#workers].every((pooled) => pooled.key !== key)) this.#keepIdle(this.#acquireWorker(key))
   }
 
@@ -116,50 +116,49 @@ export class WorkerPool<Order, Answer> {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#displacing)
-    for (const { turn } of this.#queue.splice(0)) turn.reject(createWorkerPoolClosedFault())
+    for (const { slot } of this.#queue.splice(0)) slot.reject(createWorkerPoolClosedFault())
     await Promise.all([...this.#workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
   }
 
   async #acquireSlot(key: string, isUrgent: boolean): Promise<void> {
     if (this.#closed) throw createWorkerPoolClosedFault()
     const { processes, maxWaiting } = this.#options
-    if (this.#working < processes) this.#working += 1
+    if (this.#usedSlots < processes) this.#usedSlots += 1
     else {
       if (this.#queue.length >= maxWaiting)
         throw new WorkerFault('crowded', `${maxWaiting} other tasks are already waiting`)
       const slot = Promise.withResolvers<void>()
-      const waiting = { turn: slot, key }
+      const waiting = { slot, key }
       if (isUrgent) this.#queue.unshift(waiting)
       else this.#queue.push(waiting)
       this.#displace()
       await slot.promise
     }
-    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+    this.#runningByKey.set(key, (this.#runningByKey.get(key) ?? 0) + 1)
   }
 
   #releaseSlot(key: string): void {
-    const others = (this.#underWay.get(key) ?? 1) - 1
-    if (others > 0) this.#underWay.set(key, others)
-    else this.#underWay.delete(key)
-    const fair = this.#queue.findIndex((waiting) => !this.#underWay.has(waiting.key))
+    const others = (this.#runningByKey.get(key) ?? 1) - 1
+    if (others > 0) this.#runningByKey.set(key, others)
+    else this.#runningByKey.delete(key)
+    const fair = this.#queue.findIndex((waiting) => !this.#runningByKey.has(waiting.key))
     const [next] = this.#queue.splice(Math.max(fair, 0), 1)
-    if (next) next.turn.resolve()
-    else this.#working -= 1
+    if (next) next.slot.resolve()
+    else this.#usedSlots -= 1
   }
 
   /** While orders wait, ends the longest-running order once it has had its time. */
   #displace(): void {
     const { displaceAfterMs } = this.#options
     if (displaceAfterMs === undefined || this.#displacing || this.#queue.length === 0) return
-    let oldestRunning: { place: PooledWorker<Order, Answer>; worked: number } | undefined
-    for (const pooled of this.#atWork) {
+    let oldestRunning: { pooled: PooledWorker<Order, Answer>; worked: number } | undefined
+    for (const pooled of this.#busyWorkers) {
       const worked = this.#measureWorkedMs(pooled)
-      if (oldestRunning === undefined || worked > oldestRunning.worked)
-        oldestRunning = { place: pooled, worked }
+      if (oldestRunning === undefined || worked > oldestRunning.worked) oldestRunning = { pooled, worked }
     }
     if (oldestRunning && oldestRunning.worked >= displaceAfterMs) {
-      this.#atWork.delete(oldestRunning.place)
-      oldestRunning.place.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
+      this.#busyWorkers.delete(oldestRunning.pooled)
+      oldestRunning.pooled.worker.stop(new WorkerFault('displaced', 'other tasks were waiting'))
     }
     this.#displacing = setTimeout(() => {
       this.#displacing = undefined
@@ -173,37 +172,37 @@ export class WorkerPool<Order, Answer> {
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
-  /** Waits until a process of this key is free, none is working, or the time is over. */
+  /** Waits until a process of this key is free, none is working, or the time has passed. */
   async #waitForIdleWorker(key: string): Promise<void> {
-    const over = Promise.withResolvers<void>()
-    const waiter = { key, over: over.resolve }
+    const woken = Promise.withResolvers<void>()
+    const waiter = { key, wake: woken.resolve }
     this.#idleWaiters.add(waiter)
-    const clock = setTimeout(over.resolve, this.#growAfterMs)
-    await over.promise
+    const clock = setTimeout(woken.resolve, this.#growAfterMs)
+    await woken.promise
     clearTimeout(clock)
     this.#idleWaiters.delete(waiter)
     if (this.#closed) throw createWorkerPoolClosedFault()
   }
 
   #countIdle(key: string) {
-    return this.#resting.filter((pooled) => pooled.key === key).length
+    return this.#idleWorkers.filter((pooled) => pooled.key === key).length
   }
 
   #isAnyBusy(key: string) {
-    return [...this.#atWork].some((pooled) => pooled.key === key)
+    return [...this.#busyWorkers].some((pooled) => pooled.key === key)
   }
 
   #wakeWaiting(key: string): void {
     const waiters = [...this.#idleWaiters].filter((waiter) => waiter.key === key)
     // Each free process receives the first order. If no process is free, the orders need new processes.
     const free = this.#countIdle(key)
-    for (const { over } of free > 0 || this.#isAnyBusy(key) ? waiters.slice(0, free) : waiters) over()
+    for (const { wake } of free > 0 || this.#isAnyBusy(key) ? waiters.slice(0, free) : waiters) wake()
   }
 
   #acquireWorker(key: string): PooledWorker<Order, Answer> {
     for (;;) {
-      const at = this.#resting.findLastIndex((pooled) => pooled.key === key)
-      const [pooled] = at < 0 ? [] : this.#resting.splice(at, 1)
+      const at = this.#idleWorkers.findLastIndex((pooled) => pooled.key === key)
+      const [pooled] = at < 0 ? [] : this.#idleWorkers.splice(at, 1)
       if (!pooled) break
       clearTimeout(pooled.clock)
       if (!pooled.worker.isGone) return pooled
@@ -225,43 +224,43 @@ export class WorkerPool<Order, Answer> {
   }
 
   #keepIdle(pooled: PooledWorker<Order, Answer>): void {
-    this.#resting.push(pooled)
+    this.#idleWorkers.push(pooled)
     // Limits idle processes of many keys to the number of working ones.
-    const oldest = this.#resting.length > this.#options.processes ? this.#resting.shift() : undefined
+    const oldest = this.#idleWorkers.length > this.#options.processes ? this.#idleWorkers.shift() : undefined
     if (oldest) {
       clearTimeout(oldest.clock)
       this.#endWorker(oldest)
     }
     pooled.clock = setTimeout(() => {
-      this.#resting.splice(this.#resting.indexOf(pooled), 1)
+      this.#idleWorkers.splice(this.#idleWorkers.indexOf(pooled), 1)
       this.#endWorker(pooled)
     }, this.#options.maxIdleMs).unref()
   }
 
-  async #tryOnce(
+  async #runAttempt(
     order: Order,
     milliseconds: number,
     callBack: ParentProcessRequestSender | undefined,
     key: string,
   ): Promise<Answer> {
-    const poolKey = this.#options.isForOneKey ? key : ''
+    const poolKey = this.#options.isPartitionedByKey ? key : ''
     if (this.#growAfterMs > 0 && this.#countIdle(poolKey) === 0 && this.#isAnyBusy(poolKey))
       await this.#waitForIdleWorker(poolKey)
     const pooled = this.#acquireWorker(poolKey)
     pooled.since = performance.now()
     pooled.usedBefore = pooled.worker.used() ?? 0
-    this.#atWork.add(pooled)
+    this.#busyWorkers.add(pooled)
     try {
       const answer = await pooled.worker.execute(order, milliseconds, callBack)
       pooled.orders += 1
-      this.#atWork.delete(pooled)
+      this.#busyWorkers.delete(pooled)
       const used = (pooled.worker.used() ?? pooled.usedBefore) - pooled.usedBefore
       const { maxOrders = Infinity, canReuse } = this.#options
       if (pooled.orders < maxOrders && canReuse?.(answer, used) !== false) this.#keepIdle(pooled)
       else this.#endWorker(pooled)
       return answer
     } catch (error) {
-      this.#atWork.delete(pooled)
+      this.#busyWorkers.delete(pooled)
       this.#endWorker(pooled)
       throw error
     } finally {

@@ -72,10 +72,10 @@ export const tooManyCommitsRule = defineCommitRule<object>({
 export const unreadableCommitRule = defineCommitRule<{ commit: string; more: number }>({
   id: 'unreadable-commit',
   severity: 'error',
-  title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
+  title: 'Every commit is at most 256 KiB and has a message in UTF-8, ASCII, or Latin-1',
   what: ({ commit, more }) =>
-    `the message of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is too large or is not valid UTF-8`,
-  why: 'Tools can disagree about which pull requests a commit message closes if the message is too large or is not valid UTF-8.',
+    `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is larger than 256 KiB, or its message is not in UTF-8, ASCII, or Latin-1`,
+  why: 'catalog-bot reads which pull requests a commit message closes. GitHub might read a large message, or one in another encoding, differently.',
   fix: 'Reword the commit message in UTF-8, and keep it short.',
 })
 

@@ -256,12 +256,12 @@ function createMovedTagFindings(image: ReferencedImage, answers: LookupResults):
 function findMissingPlatforms(
   image: ReferencedImage,
   answer: Extract<ImageLookupResult, { kind: 'ok' }>,
-  wanted: readonly string[],
+  requiredPlatforms: readonly string[],
 ): readonly Finding[] | 'unread' {
-  if (wanted.length === 0 || !isWorkloadImage(image)) return []
+  if (requiredPlatforms.length === 0 || !isWorkloadImage(image)) return []
   if (answer.platforms === undefined) return 'unread'
   const offered = answer.platforms
-  const missing = wanted.filter((platform) => !offered.includes(platform))
+  const missing = requiredPlatforms.filter((platform) => !offered.includes(platform))
   if (missing.length === 0) return []
   return [
     createFinding(

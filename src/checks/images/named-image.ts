@@ -75,8 +75,8 @@ export function isAllowedRegistry(reference: ImageReference, allowed: readonly s
   const name = `${reference.host}/${reference.repository}`
   return allowed.some((entry) => {
     const [host = '', ...path] = entry.replace(/\/+$/, '').split('/')
-    const wanted = [host.toLowerCase(), ...path].join('/')
-    return name === wanted || name.startsWith(`${wanted}/`)
+    const allowedName = [host.toLowerCase(), ...path].join('/')
+    return name === allowedName || name.startsWith(`${allowedName}/`)
   })
 }
 

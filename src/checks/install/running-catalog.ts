@@ -91,9 +91,9 @@ function* listCatalogServerNotes(
   )
   if (missing.size > 0)
     yield `the server does not list ${[...missing].slice(0, 3).map(quoteLikeGo).join(', ')}`
-  const wanted = catalog.packages.find(({ name }) => name === its)?.defaultChannel
-  if (wanted !== undefined && defaultChannel !== wanted)
-    yield `the default channel of ${quoteLikeGo(its)} is ${quoteLikeGo(defaultChannel)}, not ${quoteLikeGo(wanted)}`
+  const expectedDefault = catalog.packages.find(({ name }) => name === its)?.defaultChannel
+  if (expectedDefault !== undefined && defaultChannel !== expectedDefault)
+    yield `the default channel of ${quoteLikeGo(its)} is ${quoteLikeGo(defaultChannel)}, not ${quoteLikeGo(expectedDefault)}`
   const served = channels.find(({ name }) => name === channel)
   if (!served) yield `the server has no channel ${quoteLikeGo(channel)}`
   else if (head !== undefined && served.head !== head)

@@ -67,13 +67,13 @@ export const getOpmValidationResult = memoizePerObject((catalog: Catalog) =>
 
 export const planInstallsOfChangedPackages = memoizePerObject(
   ({ catalogs }: PullRequestChange): InstallPlanningResult => {
-    const wanted = catalogs.flatMap((catalog) =>
+    const changedPackages = catalogs.flatMap((catalog) =>
       catalog.packages
         .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
         .map((change) => ({ catalog, change })),
     )
     const tests = new Map<CatalogChange, CatalogUnderTest>()
-    const packages = wanted
+    const packages = changedPackages
       .slice(0, maxChangedPackages)
       .flatMap(({ catalog, change }): PackageInstallPlan[] => {
         const { base, result } = catalog
@@ -91,7 +91,7 @@ export const planInstallsOfChangedPackages = memoizePerObject(
         }
         return [{ catalog, change, plan: planInstallSimulation(request, test), test, otherChannels: others }]
       })
-    return { packages, skippedCount: Math.max(0, wanted.length - maxChangedPackages) }
+    return { packages, skippedCount: Math.max(0, changedPackages.length - maxChangedPackages) }
   },
 )
 

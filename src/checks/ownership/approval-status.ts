@@ -100,13 +100,13 @@ export class ApprovalEvaluator {
     const authorRights = this.#findAuthorRights(requirement)
     const { permissions } = this.#input.config
     const automation = this.#granted(requirement)
-    const wanted = requirement.kinds.map((kind) => ({
+    const requiredConsents = requirement.kinds.map((kind) => ({
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
         : findRequiredApproverForRoles(permissions, authorRights.roles, kind),
     }))
-    let needed = wanted.reduce<RequiredApprover>(
+    let needed = requiredConsents.reduce<RequiredApprover>(
       (worst, { consent }) => (isStricterRequiredApprover(consent, worst) ? consent : worst),
       'alone',
     )
@@ -127,11 +127,11 @@ export class ApprovalEvaluator {
       if (approval.kind === 'unknown') open.push(...approval.open)
     }
     if (open.length > 0) return { kind: 'unknown', open }
-    const kinds = wanted.filter(({ consent }) => consent !== 'alone').map(({ kind }) => kind)
+    const kinds = requiredConsents.filter(({ consent }) => consent !== 'alone').map(({ kind }) => kind)
     if (needed === 'refused')
       return {
         kind: 'refused',
-        kinds: wanted.filter(({ consent }) => consent === 'refused').map(({ kind }) => kind),
+        kinds: requiredConsents.filter(({ consent }) => consent === 'refused').map(({ kind }) => kind),
       }
     return {
       kind: 'open',

@@ -85,14 +85,14 @@ export function indexCollidingBasePaths(
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): Map<string, string> {
-  const wanted = new Set(added.flatMap((path) => listPathPrefixes(toCaseFoldedPath(path))))
+  const addedPaths = new Set(added.flatMap((path) => listPathPrefixes(toCaseFoldedPath(path))))
   const taken = new Map<string, string>()
   let unwanted: string | undefined
   for (const path of sorted) {
     if (removed.has(path) || (unwanted !== undefined && path.startsWith(unwanted))) continue
     for (const at of listPathPrefixes(path)) {
       const folded = toCaseFoldedPath(at)
-      if (!wanted.has(folded)) {
+      if (!addedPaths.has(folded)) {
         // Nothing below is wanted: a slash remains a slash, although other letters can also become one.
         unwanted = `${at}/`
         break

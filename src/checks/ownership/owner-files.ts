@@ -45,9 +45,9 @@ export function selectOwnerFilePathsToRead(basePaths: readonly string[], change:
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )
-  const wanted = new Set<string>()
+  const ownerPaths = new Set<string>()
   const addIfPresent = (path: string): void => {
-    if (touched.has(path) || hasPath(basePaths, path)) wanted.add(path)
+    if (touched.has(path) || hasPath(basePaths, path)) ownerPaths.add(path)
   }
   for (const path of [...codeownersPaths, ownersAliasesPath, configYamlPath]) addIfPresent(path)
   const walked = new Set<string>()
@@ -77,7 +77,7 @@ export function selectOwnerFilePathsToRead(basePaths: readonly string[], change:
   // Without package directories, only the package's name can be looked up.
   for (const catalog of change.catalogs)
     for (const { name } of catalog.packages) addIfPresent(toPackageCiYamlPath(name))
-  return [...wanted].toSorted()
+  return [...ownerPaths].toSorted()
 }
 
 /** Sorted. */
@@ -85,15 +85,15 @@ export function findOwnerFilePathsForPackages(
   paths: readonly string[],
   locations: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
 ): string[] {
-  const wanted = new Set<string>([...codeownersPaths, ownersAliasesPath, configYamlPath])
+  const ownerPaths = new Set<string>([...codeownersPaths, ownersAliasesPath, configYamlPath])
   for (const { path, directory, package: name } of locations) {
     for (const above of iterateAncestorDirectories(path)) {
-      wanted.add(joinPath(above, ownersFileName))
-      wanted.add(joinPath(above, catalogOwnersFileName))
+      ownerPaths.add(joinPath(above, ownersFileName))
+      ownerPaths.add(joinPath(above, catalogOwnersFileName))
     }
-    wanted.add(toPackageCiYamlPath(directory === '' ? name : directory))
+    ownerPaths.add(toPackageCiYamlPath(directory === '' ? name : directory))
   }
-  return paths.filter((path) => wanted.has(path))
+  return paths.filter((path) => ownerPaths.has(path))
 }
 
 export function joinPath(directory: string, name: string): string {

@@ -40,7 +40,7 @@ export const changeForbiddenRule = defineOwnershipRule<{
   title: 'The pull request makes only changes that this repository allows',
   what: ({ path, package: name, kinds }) =>
     `${path} changes package ${name} in a way that this repository does not allow: ${kinds.join(', ')}`,
-  why: ({ kinds }) => kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
+  why: ({ kinds }) => kinds.map((kind) => `${kind}: ${changeKindDescriptions[kind]}`).join(' '),
   fix: 'Remove the part of the change that is not allowed. `permissions` in .github/catalog-bot.yml determines which kinds of changes each role can make.',
 })
 
@@ -77,7 +77,7 @@ export const approvalMissingRule = defineOwnershipRule<{
     `${path} makes a change to package ${name} that needs approval from ${
       by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
     }: ${kinds.join(', ')}`,
-  why: ({ kinds }) => kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
+  why: ({ kinds }) => kinds.map((kind) => `${kind}: ${changeKindDescriptions[kind]}`).join(' '),
   fix: ({ unblock }) =>
     `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`, or remove the part of the change that requires approval.`,
 })
@@ -164,9 +164,9 @@ export const fileOutsidePackagesRule = defineOwnershipRule<{ path: string; unblo
   severity: 'warning',
   title: 'A maintainer manually merges changes to files that are not in a package',
   what: ({ path }) => `${path} is not in any package`,
-  why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
+  why: 'Workflows, configuration, and owner lists affect the entire repository, so catalog-bot never merges changes to them.',
   fix: ({ unblock }) =>
-    `Ask ${formatNameList(unblock)} to merge the pull request manually. Move changes to packages to a separate one.`,
+    `Ask ${formatNameList(unblock)} to merge the pull request manually. Put changes to packages in a separate pull request.`,
 })
 
 export const ownerFileBrokenRule = defineOwnershipRule<{ path: string; problem: string }>({
@@ -213,7 +213,7 @@ export const ownerSourceBrokenRule = defineOwnershipRule<{ path: string; problem
   severity: 'warning',
   title: 'The owner files on the base branch are valid',
   what: ({ path, problem }) => `the owner file ${path} on the base branch is invalid: ${problem}`,
-  why: 'A partially parsed file might hide a line that revokes permissions, so catalog-bot ignores the whole file.',
+  why: 'A partially parsed file might hide a line that revokes permissions, so catalog-bot ignores the entire file.',
   fix: 'Ask a maintainer to correct the file on the base branch. Until then, maintainers and the owners listed in other files can approve.',
 })
 

@@ -330,10 +330,10 @@ async function performClusterActions(
 }
 
 function describeClusterVersions({ version, groupVersions }: DiscoveredClusterApis): readonly string[] {
-  const wanted = groupVersions.filter((one) =>
+  const relevantVersions = groupVersions.filter((one) =>
     /^(?:operators\.coreos\.com|olm\.operatorframework\.io|core\.rukpak\.io)\//.test(one),
   )
-  return [`Kubernetes ${version}`, ...wanted]
+  return [`Kubernetes ${version}`, ...relevantVersions]
 }
 
 /** Reads conditions, warnings, and logs from the namespace of a failed install test before clean-up deletes them. */

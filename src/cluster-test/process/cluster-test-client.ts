@@ -59,7 +59,7 @@ export function createClusterTestClient(
     maxWaiting: 100,
     maxOrders: 100,
     maxIdleMs: workerIdleTimeoutMs,
-    isForOneKey: true,
+    isPartitionedByKey: true,
     hasChildren: true,
   } as const
   const pool = new WorkerPool<ClusterTestWorkerRequest, ClusterTestWorkerResponse>({

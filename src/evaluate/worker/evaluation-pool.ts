@@ -139,7 +139,7 @@ function createLaneWorkerPool(
     maxIdleMs: maxEvaluationProcessIdleMs,
     growAfterMs: warmWorkerWaitMsByLane[lane],
     maxOrders: maxEvaluationsPerProcess,
-    isForOneKey: true,
+    isPartitionedByKey: true,
     canReuse: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeLaneCpuLimitMs,
     niceness: nicenessByLane[lane],
     ...limits,

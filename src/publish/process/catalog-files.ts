@@ -19,24 +19,24 @@ export async function readCatalogFiles(
   root: string,
 ): Promise<readonly CatalogImageFile[]> {
   const entries = await repository.list(tree, root)
-  const wanted: { path: string; oid: BlobSha }[] = []
+  const filesToRead: { path: string; oid: BlobSha }[] = []
   for (const { path, mode, oid } of entries) {
     const below = root === '' ? path : path.slice(root.length + 1)
-    if (mode.startsWith('100')) wanted.push({ path: below, oid })
+    if (mode.startsWith('100')) filesToRead.push({ path: below, oid })
     else if (mode === '120000') {
       const { file, error } = await resolveSymlinkedFile(repository, tree, root, path, oid)
       if (file === undefined)
         throw new UnusableCatalogError(
           `the symbolic link ${path} cannot be followed: ${error ?? 'the target is outside the repository'}`,
         )
-      wanted.push({ path: below, oid: file })
+      filesToRead.push({ path: below, oid: file })
     }
   }
-  if (wanted.length === 0)
+  if (filesToRead.length === 0)
     throw new UnusableCatalogError(`no catalog was found in ${root === '' ? '.' : root}`)
   let remainingBytes = maxTotalCatalogBytes
   const files: CatalogImageFile[] = []
-  for (const { path, oid } of wanted) {
+  for (const { path, oid } of filesToRead) {
     const bytes = await repository.read(oid)
     remainingBytes -= bytes.length
     if (remainingBytes < 0)

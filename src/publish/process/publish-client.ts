@@ -76,7 +76,7 @@ export function createPublishClient(environment: PublishEnvironment, processes =
     maxWaiting: maxQueuedPublishRequests,
     maxOrders: maxPublishRequestsPerProcess,
     maxIdleMs: publishProcessIdleTimeoutMs,
-    isForOneKey: true,
+    isPartitionedByKey: true,
     onFault(fault) {
       if (fault.code === 'closed') throw fault
       return { kind: 'failed', why: `the publishing process ended: ${fault.message}`, retryable: true }

@@ -51,13 +51,13 @@ export type PublishRequestOfKind<Kind extends PublishRequest['kind']> = Extract<
   { kind: Kind }
 >
 
-/** Converts failures of registries, images and git to answers. Our own failures stay errors. */
+/** Converts failures of registries, images and git to answers. Internal failures stay errors. */
 export function toFailedPublishResponse(error: unknown): Extract<PublishResponse, { kind: 'failed' }> {
   if (error instanceof RegistryError)
     return {
       kind: 'failed',
       why: error.message,
-      // Credentials may be fixed without a notification to us, so this is retried.
+      // Credentials may be fixed without a notification, so this is retried.
       retryable: error.retryable,
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
     }

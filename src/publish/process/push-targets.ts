@@ -127,12 +127,12 @@ function findPushTargetGrant(
   }
 }
 
-/** Matches whole path components, never a name's prefix. */
+/** Matches complete path components, never a name's prefix. */
 export function matchesImagePattern(pattern: string, image: string): boolean {
-  const wanted = parseImagePattern(pattern)
+  const allowed = parseImagePattern(pattern)
   const normalized = normalizeImageRepository(image)
-  if (wanted === undefined || normalized === undefined) return false
-  return wanted.below ? normalized.startsWith(`${wanted.name}/`) : normalized === wanted.name
+  if (allowed === undefined || normalized === undefined) return false
+  return allowed.below ? normalized.startsWith(`${allowed.name}/`) : normalized === allowed.name
 }
 
 /** Normalizes `quay.io/org/catalog`; returns undefined unless the text names exactly one repository. */

@@ -46,7 +46,7 @@ const maxCatalogBytes = 48 * 1024 * 1024
 interface BaseBranchPackageFileReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
-    wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
+    mappings: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
   ): Promise<BasePackageFiles>
 }
 
@@ -230,10 +230,10 @@ function createBaseBranchPackageFileReader(
   }
 
   return {
-    async read(wanted) {
+    async read(mappings) {
       if (entries.some(({ path }) => path === folder))
         throw new UnsafeOverwriteError(`${folder} is not a directory`)
-      for (const { template, catalogs: names } of wanted) {
+      for (const { template, catalogs: names } of mappings) {
         const path = `${folder}/${template}`
         const entry = entries.find((one) => one.path === path)
         if (entries.some((one) => one.path.startsWith(`${path}/`)))

@@ -75,7 +75,7 @@ export function createReleaseWorkerPool({ memory, time }: EvaluationLimits): Rel
     script: findWorkerScript('release-process', import.meta.url),
     hasChildren: true,
     processes: 1,
-    isForOneKey: true,
+    isPartitionedByKey: true,
     maxWaiting: maxQueuedReleaseRequests,
     maxOrders: maxRequestsPerReleaseWorker,
     maxIdleMs: maxReleaseWorkerIdleMs,

@@ -238,7 +238,7 @@ function toRepositoryAuthorKey(author: PullSnapshot['author'], { repository }: F
   return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
-/** GitHub's merge queue would merge it without asking us again. */
+/** GitHub's merge queue would merge it without another check by catalog-bot. */
 async function removePullFromMergeQueue(
   pull: PullNumber,
   { app, forge, merging }: JobContext<Store>,

@@ -119,7 +119,7 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
   )
     return
   const snapshot = await fetchConsistentPullSnapshot(closed, ctx)
-  // Reopened: its own job evaluates the whole pull request.
+  // Reopened: its own job evaluates the entire pull request.
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = pendingRollbacks(snapshot.comments)
     const { commands } = await evaluateInWorker({ ...snapshot, comments }, ctx)

@@ -160,7 +160,7 @@ const jobHandlers: JobHandlers = {
   trial: runClusterTests,
 }
 
-/** Returns the retry delay if GitHub or git failed, not us. */
+/** Returns the retry delay if GitHub or Git failed, not catalog-bot. */
 function findExternalFailureRetryDelay(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))

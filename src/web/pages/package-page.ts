@@ -160,16 +160,16 @@ function renderVersions(bundles: RecordedPackage['bundles']): Html {
 }
 
 /** All channels if they fit on the page, otherwise one. */
-function renderUpgradeGraph(its: PackagePageModel['package'], wanted: string | undefined): Html {
+function renderUpgradeGraph(its: PackagePageModel['package'], channel: string | undefined): Html {
   const { graph, channels } = its
   if (channels.length === 0) return renderEmptyState('This package has no upgrade graph.')
   const chosen =
-    graph?.channels.find(({ name }) => name === wanted) ??
+    graph?.channels.find(({ name }) => name === channel) ??
     graph?.channels.find(({ isDefault }) => isDefault) ??
     graph?.channels[0]
   if (graph === undefined || chosen === undefined)
     return renderEmptyState('The graph has too many edges to show here. Run `catalog-bot graph` to draw it.')
-  const all = wanted === undefined ? drawSvg(drawPackage(graph)) : undefined
+  const all = channel === undefined ? drawSvg(drawPackage(graph)) : undefined
   const svg =
     all !== undefined && all.length <= maxGraphCharacters
       ? all

@@ -288,7 +288,7 @@ function renderFindingCard(group: readonly FindingView[], at: number): Html {
 
 /** The position, the rule, and the severity unless it blocks. */
 function renderFindingMeta({ rule, at, url, severity, isBlocking, overriddenBy }: FindingView): Html {
-  const location = at === undefined ? 'the whole change' : renderPath(at)
+  const location = at === undefined ? 'the entire change' : renderPath(at)
   return htmlTemplate`${url === undefined ? location : htmlTemplate`<a href="${url}">${location}</a>`} · <a href="${formatRulePageUrl(rule)}">${rule}</a>${!isBlocking && htmlTemplate` · ${severity}`}${overriddenBy !== undefined && ` · overridden by ${overriddenBy}`}`
 }
 

@@ -119,8 +119,8 @@ export class RepositoryAccessChecker {
     const key = toRepositoryAccessCacheKey(session, repository)
     const before = this.#known.get(key)
     if (before !== undefined) return before.may
-    const underWay = this.#pendingQueries.get(key)
-    if (underWay !== undefined) return underWay
+    const pending = this.#pendingQueries.get(key)
+    if (pending !== undefined) return pending
     if (!budget(`questions of ${session.id}`)) return 'too-many'
     const query = client.checkReadAccess(session.token, repository).then((may): RepositoryAccessDecision => {
       if (may === 'yes' || may === 'no')

@@ -102,14 +102,14 @@ export class SignInFlow {
     return lasting === computeTokenDigest(known.word) ? known : undefined
   }
 
-  begin(wanted: string | null): SignInRedirect {
+  begin(path: string | null): SignInRedirect {
     const state = randomBytes(32).toString('base64url')
     const verifier = randomBytes(32).toString('base64url')
     const challenge = createHash('sha256').update(verifier).digest('base64url')
     const sealed = this.#pendingSignIns.seal({
       state,
       verifier,
-      to: sanitizeSignInRedirectPath(wanted),
+      to: sanitizeSignInRedirectPath(path),
       until: this.#now() + signInTimeoutSeconds * 1000,
     })
     return {
@@ -168,10 +168,10 @@ function findCookie(
   name: string,
   isSecure: boolean,
 ): string | undefined {
-  const wanted = `${toHostPrefixedCookieName(name, isSecure)}=`
+  const prefix = `${toHostPrefixedCookieName(name, isSecure)}=`
   for (const part of cookie.split(';')) {
     const pair = part.trim()
-    if (pair.startsWith(wanted)) return pair.slice(wanted.length)
+    if (pair.startsWith(prefix)) return pair.slice(prefix.length)
   }
   return undefined
 }
@@ -206,12 +206,12 @@ export function createCookieSealer(secret: string, purpose: string): CookieSeale
 }
 
 /** The redirect target after sign-in, which is always one of catalog-bot's pages, to prevent open redirects. */
-export function sanitizeSignInRedirectPath(wanted: string | null | undefined): string {
-  if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
-  const address = parsePageUrl(wanted)
+export function sanitizeSignInRedirectPath(path: string | null | undefined): string {
+  if (typeof path !== 'string' || !/^\/[\w.~%/-]*$/.test(path)) return '/'
+  const address = parsePageUrl(path)
   if (address === undefined) return '/'
   // Prevents redirect loops and an immediate sign-out.
   return ['sign-in', 'signed-in', 'sign-out', 'resume', 'events'].includes(address.pageRequest.page)
     ? '/'
-    : wanted
+    : path
 }

@@ -20,7 +20,7 @@ interface AppRegistration {
 type SetupFormFieldName = 'organization' | 'name' | 'address'
 
 type SetupFormParseResult =
-  | { readonly wanted: AppRegistration }
+  | { readonly registration: AppRegistration }
   | { readonly problems: Readonly<Partial<Record<SetupFormFieldName, string>>> }
 
 /** GitHub's limit. */
@@ -118,7 +118,7 @@ async function handleSetupRequest(
     const form = parseSetupForm(query, isGitHubCloudUrl(gitUrl))
     if ('problems' in form)
       return sendHtmlPage(response, 422, renderSetupFormPage(options, query, form.problems))
-    const here = chooseSetupRedirectUrl(request, options, form.wanted)
+    const here = chooseSetupRedirectUrl(request, options, form.registration)
     if (here === undefined)
       return sendHtmlPage(
         response,
@@ -128,7 +128,7 @@ async function handleSetupRequest(
     return sendHtmlPage(
       response,
       200,
-      renderAppConfirmationPage(options, form.wanted, here),
+      renderAppConfirmationPage(options, form.registration, here),
       new URL(gitUrl).origin,
     )
   }
@@ -218,22 +218,22 @@ ${field('address', 'Public URL', htmlTemplate`URL at which GitHub can reach cata
 
 function renderAppConfirmationPage(
   { manifest, gitUrl, token, sweepSeconds }: SetupServerOptions,
-  wanted: AppRegistration,
+  registration: AppRegistration,
   here: string,
 ): HtmlPage {
   // GitHub requires a home page.
-  const url = wanted.address ?? [gitUrl, wanted.organization].filter(Boolean).join('/')
-  const complete = buildAppManifest(wanted, { ...manifest, url }, `${here}/setup/created`)
+  const url = registration.address ?? [gitUrl, registration.organization].filter(Boolean).join('/')
+  const complete = buildAppManifest(registration, { ...manifest, url }, `${here}/setup/created`)
   const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
   const hook =
-    wanted.address === undefined
+    registration.address === undefined
       ? htmlTemplate`GitHub sends no webhooks. catalog-bot checks every open pull request every ${sweepSeconds} seconds. You can add a URL later in the App’s settings.`
-      : htmlTemplate`GitHub sends webhooks to <code>${formatWebhookUrl(wanted.address)}</code>.`
+      : htmlTemplate`GitHub sends webhooks to <code>${formatWebhookUrl(registration.address)}</code>.`
   return {
     title: 'Review the App',
-    body: htmlTemplate`<p><strong>${wanted.name}</strong>, owned by ${wanted.organization === undefined ? 'your account' : htmlTemplate`<strong>${wanted.organization}</strong>`}. ${hook}</p>
+    body: htmlTemplate`<p><strong>${registration.name}</strong>, owned by ${registration.organization === undefined ? 'your account' : htmlTemplate`<strong>${registration.organization}</strong>`}. ${hook}</p>
 <details><summary>Permissions</summary><table>${permissions.map(([name, level]) => htmlTemplate`<tr><td><code>${name}</code></td><td>${level}</td></tr>`)}</table></details>
-<form method="post" action="${formatAppRegistrationUrl(gitUrl, wanted, token)}">
+<form method="post" action="${formatAppRegistrationUrl(gitUrl, registration, token)}">
 <input type="hidden" name="manifest" value="${renderPreformattedText(JSON.stringify(complete))}">
 <button type="submit">Create the App on GitHub</button></form>
 <p><a href="/setup?word=${token}">Back</a></p>`,
@@ -275,7 +275,7 @@ export function parseSetupForm(fields: URLSearchParams, isHosted: boolean): Setu
   if (wrong !== undefined) problems.address = wrong
   if (Object.keys(problems).length > 0) return { problems }
   return {
-    wanted: {
+    registration: {
       organization: organization === '' ? undefined : organization,
       name,
       address: address === '' ? undefined : address.replace(/\/+$/, ''),

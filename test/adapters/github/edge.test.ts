@@ -96,7 +96,7 @@ describe('a successful response with another document', () => {
   test('instead of a repository is requested again, and not cached', async () => {
     nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, installationTokenResponse)
     const { app } = createTestGitHubApp()
-    const forge = createGitHubForge(await app.octokit(9), repository, app)
+    const forge = new GitHubForge(await app.octokit(9), repository, app)
     nock(githubHost).get(repositoryApiPath).reply(200, {}, { etag: '"1"' })
     nock(githubHost, { badheaders: ['if-none-match'] })
       .get(repositoryApiPath)

@@ -247,14 +247,14 @@ describe('processes for a single key', () => {
     Number(await workerPool.run({ kind: 'pid' }, generousTimeoutMs, undefined, key))
 
   test('run jobs of one key each, and are reused for the same key', async () => {
-    createTestWorkerPool({ isForOneKey: true, processes: 2 })
+    createTestWorkerPool({ isPartitionedByKey: true, processes: 2 })
     const [one, other] = [await pidFor('one'), await pidFor('other')]
     expect(other).not.toBe(one)
     expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
   })
 
   test('are never idle in a greater number than the limit', async () => {
-    createTestWorkerPool({ isForOneKey: true, processes: 1 })
+    createTestWorkerPool({ isPartitionedByKey: true, processes: 1 })
     const one = await pidFor('one')
     await pidFor('other')
     await waitUntil(() => !isProcessAlive(one))
@@ -339,7 +339,7 @@ describe('other waiting jobs', () => {
 })
 
 test('a prepared process runs the next job of its key, and is prepared once', async () => {
-  createTestWorkerPool({ processes: 2, isForOneKey: true })
+  createTestWorkerPool({ processes: 2, isPartitionedByKey: true })
   const countChildren = () =>
     readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length
   const before = countChildren()

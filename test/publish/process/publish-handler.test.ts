@@ -453,7 +453,7 @@ describe('removing old images', () => {
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
-      kept: [],
+      retained: [],
     })
     expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-old`)).toBeUndefined()
     expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeDefined()
@@ -464,7 +464,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the tag somebody still refers to this image' }],
+      retained: [{ digest: old, why: 'the tag somebody still refers to this image' }],
     })
   })
 
@@ -473,7 +473,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: child }],
+      retained: [{ digest: child }],
     })
   })
 
@@ -486,7 +486,7 @@ describe('removing old images', () => {
         { digest: old, tags: ['v4-old'] },
         { digest: theirs, tags: ['v4-older'] },
       ]),
-    ).toMatchObject({ gone: [old], kept: [{ digest: theirs }] })
+    ).toMatchObject({ gone: [old], retained: [{ digest: theirs }] })
   })
 
   /** Attaches a bill of materials through the referrers index, and a signature through cosign's tag. */
@@ -522,7 +522,7 @@ describe('removing old images', () => {
         { digest: old, tags: ['v4-old'] },
         { digest: kept, tags: ['v4-kept'] },
       ]),
-    ).toMatchObject({ gone: [old], kept: [{ digest: kept }] })
+    ).toMatchObject({ gone: [old], retained: [{ digest: kept }] })
     expect([gone.bill, gone.signature, stays.bill, stays.signature].map(isThere)).toEqual([
       false,
       false,
@@ -561,7 +561,7 @@ describe('removing old images', () => {
     const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      kept: [{ digest: old, why: 'the registry does not support deleting images' }],
+      retained: [{ digest: old, why: 'the registry does not support deleting images' }],
     })
   })
 })

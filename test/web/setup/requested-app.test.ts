@@ -17,7 +17,7 @@ const callbackUrl = 'http://localhost:3000/setup/created'
 function parseRequestedAppFromForm(given: Record<string, string>) {
   const form = parseSetupForm(createSetupFormFields(given), true)
   if ('problems' in form) throw new Error(JSON.stringify(form.problems))
-  return form.wanted
+  return form.registration
 }
 
 describe('the manifest', () => {

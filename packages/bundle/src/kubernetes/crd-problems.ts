@@ -61,8 +61,8 @@ function replaceOpenApiSchemasWithTrue(value: ParsedValue): ParsedValue {
 
 function* findCrdNameProblems(crd: Json, group: string): Generator<CrdValidationProblem> {
   const name = getStringAtPath(crd, 'metadata', 'name')
-  const wanted = `${getStringAtPath(crd, 'spec', 'names', 'plural')}.${group}`
-  if (name !== wanted) yield [['metadata', 'name'], `the name is not "${wanted}"`]
+  const expectedName = `${getStringAtPath(crd, 'spec', 'names', 'plural')}.${group}`
+  if (name !== expectedName) yield [['metadata', 'name'], `the name is not "${expectedName}"`]
 }
 
 function* findCrdVersionProblems(spec: Json | undefined, isOld: boolean): Generator<CrdValidationProblem> {

@@ -53,18 +53,18 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: string }>({
+export const misspeltAnnotationRule = defineBundleRule<{ found: string; expected: string }>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',
-  what: ({ found, wanted }) => `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
+  what: ({ found, expected }) => `OLM ignores the annotation ${found}; the correct spelling is ${expected}`,
   why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
-  fix: ({ wanted }) => `Rename the annotation to ${wanted}.`,
+  fix: ({ expected }) => `Rename the annotation to ${expected}.`,
   *find({ csv }) {
     for (const found of Object.keys(getObjectAtPath(csv.data, 'metadata', 'annotations'))) {
-      const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
-      if (wanted !== undefined && wanted !== found)
-        yield { path: ['metadata', 'annotations', found], data: { found, wanted } }
+      const expected = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
+      if (expected !== undefined && expected !== found)
+        yield { path: ['metadata', 'annotations', found], data: { found, expected } }
     }
   },
 })

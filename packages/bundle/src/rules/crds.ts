@@ -121,8 +121,8 @@ function listCrdDescriptions({ data }: ManifestObject, list: string) {
 }
 
 function grantsCrdManagement(rule: Json): boolean {
-  const has = (field: string, ...wanted: string[]) =>
-    getListAtPath(rule, field).some((entry) => wanted.includes(asStringOrEmpty(entry)))
+  const has = (field: string, ...values: string[]) =>
+    getListAtPath(rule, field).some((entry) => values.includes(asStringOrEmpty(entry)))
   return (
     has('apiGroups', 'apiextensions.k8s.io') &&
     has('resources', 'customresourcedefinitions', '*', '[*]') &&

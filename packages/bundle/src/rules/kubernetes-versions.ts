@@ -171,7 +171,7 @@ function* findRemovedApiUsages({ csv, objects }: RegistryBundle): Generator<Remo
   for (const list of ['clusterPermissions', 'permissions'])
     for (const [path, entry] of listEntriesAtPath(csv.data, 'spec', 'install', 'spec', list))
       for (const [position, rule] of getListAtPath(entry, 'rules').entries()) {
-        const ruleIncludes = (field: string, wanted: string) => getListAtPath(rule, field).includes(wanted)
+        const ruleIncludes = (field: string, value: string) => getListAtPath(rule, field).includes(value)
         if (!ruleIncludes('apiGroups', 'policy') || !ruleIncludes('resources', 'podsecuritypolicies'))
           continue
         const name = `a permission of the service account ${getStringAtPath(entry, 'serviceAccountName')}`

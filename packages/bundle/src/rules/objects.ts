@@ -62,7 +62,7 @@ export const globalDefaultPriorityRule = defineBundleRule<{ name: string }>({
   severity: 'error',
   suite: 'objects',
   title: "A bundle doesn't set the cluster's default priority",
-  what: ({ name }) => `the PriorityClass ${name} is the default for the whole cluster`,
+  what: ({ name }) => `the PriorityClass ${name} is the default for the entire cluster`,
   why: 'Every pod without a priority class gets the default priority, including pods of other applications.',
   fix: 'Set globalDefault to false.',
   *find({ objects }) {
@@ -123,8 +123,8 @@ export const riskyPermissionRule = defineBundleRule<{ name: string; what: string
       const { file, kind, name } = object
       if (kind !== 'Role' && kind !== 'ClusterRole') continue
       for (const [index, rule] of getListAtPath(object.data, 'rules').entries()) {
-        const ruleIncludes = (field: string, wanted: readonly string[]) =>
-          getListAtPath(rule, field).some((entry) => wanted.includes(asStringOrEmpty(entry)))
+        const ruleIncludes = (field: string, values: readonly string[]) =>
+          getListAtPath(rule, field).some((entry) => values.includes(asStringOrEmpty(entry)))
         const hit = (what: string) => ({ file, path: ['rules', index], data: { name, what } })
         if (
           ruleIncludes('apiGroups', ['policy']) &&

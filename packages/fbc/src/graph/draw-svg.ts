@@ -57,7 +57,7 @@ const badgeColors: Readonly<Record<DrawingBadge, string>> = {
   'not in channel': svgColors.faint,
 }
 
-const signByDiffStatus = { added: '+', removed: '−', kept: '' } as const
+const signByDiffStatus = { added: '+', removed: '−', unchanged: '' } as const
 
 interface ChannelCard {
   readonly width: number
@@ -135,9 +135,9 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
     computeMaxOrZero([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding,
   )
   const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
-  const stroke = channel.status === 'kept' ? svgColors.border : svgColors[channel.status]
+  const stroke = channel.status === 'unchanged' ? svgColors.border : svgColors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
-    drawn.status === 'kept'
+    drawn.status === 'unchanged'
       ? ''
       : `<rect x="1" y="${cardHeaderHeight + at * rowHeight}" width="${width - 2}" height="${rowHeight}" fill="${svgColors[drawn.status]}" opacity="0.1"/>`,
   )
@@ -160,7 +160,7 @@ function drawChannelHeading({ name, badges, status, entries, entriesBefore }: Dr
   let x = cardPadding
   const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${svgColors.text}"`, name)]
   x += Math.round(estimateTextWidth(label) * 1.1) + 8
-  if (status !== 'kept') {
+  if (status !== 'unchanged') {
     const pill = drawBadge(x, 19, status === 'added' ? 'new' : 'removed', svgColors[status])
     parts.push(pill.body)
     x += pill.width + 6
@@ -187,9 +187,9 @@ function drawChannelRowSvg(
   const isGroup = names.length > 1
   const parts = drawChannelRowNode(drawn, nodeX, y, compares)
   let x = textX
-  const shown = (status === 'kept' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
+  const shown = (status === 'unchanged' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
-    status !== 'kept'
+    status !== 'unchanged'
       ? svgColors[status]
       : isGroup || badges.includes('not in channel')
         ? svgColors.faint
@@ -211,7 +211,7 @@ function drawChannelRowSvg(
         x,
         y + 4,
         text,
-        `font-size="11" fill="${note.status === 'kept' ? svgColors.faint : svgColors[note.status]}"`,
+        `font-size="11" fill="${note.status === 'unchanged' ? svgColors.faint : svgColors[note.status]}"`,
         note.text,
       ),
     )
@@ -231,7 +231,8 @@ function drawChannelRowNode(
   compares: boolean,
 ): string[] {
   const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
-  const stroke = status === 'kept' ? (compares ? svgColors.faint : svgColors.replaces) : svgColors[status]
+  const stroke =
+    status === 'unchanged' ? (compares ? svgColors.faint : svgColors.replaces) : svgColors[status]
   if (names.length > 1)
     return [-5, 0, 5].map(
       (dy) =>
@@ -286,7 +287,7 @@ function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: 
 
 function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: number, compares: boolean) {
   const { from, to, kind, status } = link
-  const color = status !== 'kept' ? svgColors[status] : compares ? '#afb8c1' : svgColors[kind]
+  const color = status !== 'unchanged' ? svgColors[status] : compares ? '#afb8c1' : svgColors[kind]
   const dashes =
     status === 'removed'
       ? ' stroke-dasharray="4 3"'
@@ -295,7 +296,7 @@ function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: 
         : kind === 'skips'
           ? ' stroke-dasharray="5 2"'
           : ' stroke-dasharray="1.5 2.5"'
-  const width = status === 'kept' ? 1.4 : 2
+  const width = status === 'unchanged' ? 1.4 : 2
   const style = `fill="none" stroke="${color}" stroke-width="${width}"${dashes}`
   const y = (index: number) => cardHeaderHeight + index * rowHeight + rowHeight / 2
   const [first = to] = from

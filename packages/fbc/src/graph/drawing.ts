@@ -3,7 +3,7 @@ import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
-export type DiffStatus = 'kept' | 'added' | 'removed'
+export type DiffStatus = 'unchanged' | 'added' | 'removed'
 
 export interface PackageDrawing {
   readonly package: string
@@ -132,7 +132,7 @@ function drawChannel(
   const [had, has] = [before, after].map((channel) => channel?.nodes.filter(({ isEntry }) => isEntry).length)
   return {
     name: (after ?? before)?.name ?? '',
-    status: !compares || (before && after) ? 'kept' : after ? 'added' : 'removed',
+    status: !compares || (before && after) ? 'unchanged' : after ? 'added' : 'removed',
     badges: computeChannelBadges(before, after, compares),
     entries: has ?? had ?? 0,
     ...(compares && had !== undefined && has !== undefined && had !== has && { entriesBefore: had }),
@@ -151,7 +151,8 @@ function computeEdgeDiffStatuses(
   const now = new Map(after.map((edge) => [key(edge), edge]))
   const marked: EdgeWithDiffStatus[] = []
   for (const [id, edge] of now)
-    if (edge.from !== edge.to) marked.push({ ...edge, status: !compares || old.has(id) ? 'kept' : 'added' })
+    if (edge.from !== edge.to)
+      marked.push({ ...edge, status: !compares || old.has(id) ? 'unchanged' : 'added' })
   for (const [id, edge] of old)
     if (edge.from !== edge.to && !now.has(id)) marked.push({ ...edge, status: 'removed' })
   return marked
@@ -173,7 +174,13 @@ function buildChannelRows(
     // Names that are only skipped add little. The count next to the skipping entry covers them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
-      !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
+      !compares || !node.isEntry
+        ? 'unchanged'
+        : !was?.isEntry
+          ? 'added'
+          : !is?.isEntry
+            ? 'removed'
+            : 'unchanged'
     rows.push({
       node,
       ranges: [(compares ? was : is)?.skipRange ?? '', is?.skipRange ?? ''],
@@ -242,10 +249,11 @@ function findRowsVisibleInDiff(
     if (at !== undefined) matter.add(at)
   }
   rows.forEach(({ status, badges, ranges: [was, is] }, at) => {
-    if (status !== 'kept' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
+    if (status !== 'unchanged' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge)))
+      matter.add(at)
   })
   for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
-  const changedEdges = edges.filter(({ status }) => status !== 'kept')
+  const changedEdges = edges.filter(({ status }) => status !== 'unchanged')
   for (const { kind, from, to } of changedEdges) {
     add(to)
     if (kind === 'replaces') add(from)
@@ -344,7 +352,7 @@ function drawChannelRow(
   const [first] = group
   const last = group.at(-1)
   const names = group.map(({ node }) => node.name)
-  if (!first || !last) return { names, label: '', badges: [], notes: [], status: 'kept' }
+  if (!first || !last) return { names, label: '', badges: [], notes: [], status: 'unchanged' }
   if (group.length === 1)
     return {
       names,
@@ -371,7 +379,7 @@ function formatChannelRowNotes(
 ): DrawnChannelRow['notes'] {
   const notes: { text: string; status: DiffStatus }[] = []
   const into = getEdgesTouchingNode(name, edges).filter((edge) => edge.to === name)
-  for (const status of ['kept', 'added', 'removed'] as const) {
+  for (const status of ['unchanged', 'added', 'removed'] as const) {
     const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
     if (skips.length > 0)
       notes.push({
@@ -387,7 +395,7 @@ function formatChannelRowNotes(
   const note = (range: string, status: DiffStatus, count = '') => {
     if (range !== '') notes.push({ text: `range ${range}${count}`, status })
   }
-  note(is, was === is ? 'kept' : 'added', covered > 0 ? ` (${covered})` : '')
+  note(is, was === is ? 'unchanged' : 'added', covered > 0 ? ` (${covered})` : '')
   if (was !== is) note(was, 'removed')
   return notes
 }

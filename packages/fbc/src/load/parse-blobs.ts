@@ -276,8 +276,8 @@ function pickRetainedCsvAnnotations(decoded: DecodedStruct): [string, string][] 
 
 /** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
 export function sniffMediaType(bytes: Uint8Array): string | undefined {
-  for (const [mediatype, at, wanted] of iconMagicBytes) {
-    if (wanted.every((byte, index) => bytes[at + index] === byte)) return mediatype
+  for (const [mediatype, at, magicBytes] of iconMagicBytes) {
+    if (magicBytes.every((byte, index) => bytes[at + index] === byte)) return mediatype
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'application/gzip'
   const text = new TextDecoder().decode(bytes.subarray(0, maxMediaTypeSniffBytes)).trimStart()

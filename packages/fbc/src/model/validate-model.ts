@@ -191,14 +191,14 @@ function collectChannelEntryErrors(
   const version = bundle?.version && formatVersion(bundle.version)
   const released = bundle !== undefined && version !== undefined && bundle.release !== ''
   if (released) {
-    const wanted = `${packageName}-v${version}-${bundle.release}`
-    if (entry.name !== wanted) {
+    const expected = `${packageName}-v${version}-${bundle.release}`
+    if (entry.name !== expected) {
       causes.push(
         createErrorLeaf(
-          `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(wanted)}`,
+          `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(expected)}`,
         ),
       )
-      ofItself?.add(bundleRules.nameNotNormalizedRule, atBundle, { ...ofBundle, wanted })
+      ofItself?.add(bundleRules.nameNotNormalizedRule, atBundle, { ...ofBundle, expected })
     }
   }
   for (const [index, skip] of entry.skips.entries()) {

@@ -33,15 +33,15 @@ export function addBundleToTemplate(
   if (!value.ok) return value
   const { schema, fields } = value.value
   if (schema !== type) return { ok: false, error: `the template type is ${schema}, not ${type}` }
-  const wanted =
+  const amendedFields =
     type === 'olm.semver'
       ? addBundleToSemverTemplate(fields, release)
       : addBundleToBasicTemplate(fields, release)
-  if (areJsonValuesEqual(fields, wanted)) return { ok: true, value: bytes }
+  if (areJsonValuesEqual(fields, amendedFields)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, error: 'the template is not valid UTF-8' }
-  const extended = insertYamlAdditions(text, fields, wanted)
-  return extended.ok ? verifyTemplateText(extended.value, wanted) : extended
+  const extended = insertYamlAdditions(text, fields, amendedFields)
+  return extended.ok ? verifyTemplateText(extended.value, amendedFields) : extended
 }
 
 type TemplateFields = { readonly [key: string]: Json }
@@ -63,11 +63,11 @@ function formatTemplateYaml(template: TemplateFields): CatalogReadResult<Uint8Ar
   )
 }
 
-/** Returns the bytes only if they parse to `wanted`. */
-function verifyTemplateText(text: string, wanted: TemplateFields): CatalogReadResult<Uint8Array> {
+/** Returns the bytes only if they parse to `expected`. */
+function verifyTemplateText(text: string, expected: TemplateFields): CatalogReadResult<Uint8Array> {
   const bytes = new TextEncoder().encode(text)
   const again = parseTemplateFields(bytes)
-  if (!again.ok || !areJsonValuesEqual(again.value.fields, wanted))
+  if (!again.ok || !areJsonValuesEqual(again.value.fields, expected))
     return {
       ok: false,
       error: 'adding the bundle to the template text would not produce the expected values',
@@ -154,8 +154,8 @@ function addBundleToSemverTemplate(template: TemplateFields, { channels, image }
 }
 
 function findKeyIgnoringCase(fields: TemplateFields, name: string): string | undefined {
-  const wanted = name.toLowerCase()
-  return Object.keys(fields).findLast((key) => key.toLowerCase() === wanted)
+  const lowercaseName = name.toLowerCase()
+  return Object.keys(fields).findLast((key) => key.toLowerCase() === lowercaseName)
 }
 
 function isNameInList(name: Json | undefined, names: readonly string[]): boolean {

@@ -38,10 +38,10 @@ export function computeTemplateDrift(
   checkedIn: Catalog,
   options: TemplateDriftOptions,
 ): readonly TemplateDrift[] {
-  const wanted = collectComparableObjects(toComparableCatalog(rendered), options)
+  const expected = collectComparableObjects(toComparableCatalog(rendered), options)
   const present = collectComparableObjects(checkedIn, options)
   const drifts: TemplateDrift[] = []
-  for (const [key, statement] of wanted) {
+  for (const [key, statement] of expected) {
     const found = present.get(key)
     if (!found) {
       const whole = statement.within === undefined ? undefined : present.get(statement.within)
@@ -56,7 +56,7 @@ export function computeTemplateDrift(
     if (fields.length > 0) drifts.push({ ...createTemplateDrift('differs', statement, fields), at: found.at })
   }
   for (const [key, statement] of present)
-    if (!wanted.has(key) && (statement.within === undefined || wanted.has(statement.within)))
+    if (!expected.has(key) && (statement.within === undefined || expected.has(statement.within)))
       drifts.push({ ...createTemplateDrift('extra', statement, []), at: statement.at })
   return drifts
 }

@@ -198,14 +198,14 @@ class YamlTextInserter {
   }
 
   private flow(item: Json, like: unknown, text: string): string {
-    const wanted = orderKeysLikeSiblingItems(item, [like])
+    const orderedItem = orderKeysLikeSiblingItems(item, [like])
     const isJson = isMap(like) && this.isJson(like.items[0]?.key)
-    if (!text.includes('\n')) return templateTextFormatters.flow(wanted, isJson)
+    if (!text.includes('\n')) return templateTextFormatters.flow(orderedItem, isJson)
     // Multi-line like the previous item, with keys deeper than the brace.
     const inner =
       isMap(like) && isNode(like.items[0]?.key) ? this.columnOf(like.items[0].key.range?.[0] ?? 0) : 0
     const outer = isNode(like) ? this.indentOf(like.range?.[0] ?? 0) : 0
-    return templateTextFormatters.json(wanted, outer, Math.max(1, inner - outer))
+    return templateTextFormatters.json(orderedItem, outer, Math.max(1, inner - outer))
   }
 
   private isJson(key: unknown): boolean {

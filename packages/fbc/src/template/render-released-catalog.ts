@@ -88,8 +88,8 @@ function detectSemverTemplateEdgeStyle(
   })
   // Both styles can give the same edges in a different order.
   for (const textOf of [formatChannelsForComparison, formatChannelsIgnoringOrder]) {
-    const wanted = textOf(channels)
-    const found = candidates.find((candidate) => textOf(candidate.channels) === wanted)
+    const expectedText = textOf(channels)
+    const found = candidates.find((candidate) => textOf(candidate.channels) === expectedText)
     if (found) return found.edges
   }
   return undefined

@@ -183,7 +183,7 @@ function createThrottledResponse(why: RequestWaitReason, milliseconds: number): 
 }
 
 /**
- * GitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
+ * GitHub's answers for conditional requests, which cost nothing of the hourly limit. Cached per installation and
  * credential, and only used when GitHub confirms them.
  */
 export function createResponseCache(maxBytes = maxResponseCacheBytes): ResponseCache {

@@ -46,7 +46,7 @@ export interface ThrottledInstallation {
 }
 
 export interface InstallationBudgets {
-  /** Assigns this Octokit's requests to a job of that class. `onSent` hears requests that count against the hour. */
+  /** Assigns this Octokit's requests to a job of that class. Calls `onSent` for each request that counts against the hour. */
   attach(
     octokit: Pick<Octokit, 'hook'>,
     account: InstallationIdOrApp,

@@ -40,7 +40,7 @@ interface RecordedRateLimitQuota {
 /** The rest of an installation's hourly limits, and how far each class may use it. */
 class RateLimitQuotaTracker {
   readonly #known = new Map<RateLimitResource, RecordedRateLimitQuota>()
-  readonly #underWay = new Map<RateLimitResource, number>()
+  readonly #pendingRequests = new Map<RateLimitResource, number>()
 
   /** Answers can overtake each other, so the lowest value of an hour counts, and earlier hours are ignored. */
   recordQuota(resource: RateLimitResource, quota: RateLimitQuota, now: number): void {
@@ -65,11 +65,11 @@ class RateLimitQuotaTracker {
   }
 
   begin(resource: RateLimitResource): void {
-    this.#underWay.set(resource, (this.#underWay.get(resource) ?? 0) + 1)
+    this.#pendingRequests.set(resource, (this.#pendingRequests.get(resource) ?? 0) + 1)
   }
 
   end(resource: RateLimitResource): void {
-    this.#underWay.set(resource, (this.#underWay.get(resource) ?? 0) - 1)
+    this.#pendingRequests.set(resource, (this.#pendingRequests.get(resource) ?? 0) - 1)
   }
 
   /**
@@ -79,8 +79,8 @@ class RateLimitQuotaTracker {
   freeAt(resource: RateLimitResource, reserve: number, now: number): number {
     const known = this.#current(resource, now)
     if (known === undefined) return now
-    // GitHub may not have counted the ones under way.
-    const remaining = known.remaining - (this.#underWay.get(resource) ?? 0)
+    // GitHub may not have counted the pending ones.
+    const remaining = known.remaining - (this.#pendingRequests.get(resource) ?? 0)
     if (remaining <= 0) return known.resetAt
     const reserved = reserve * known.limit
     if (reserved === 0) return now
@@ -99,38 +99,38 @@ class RateLimitQuotaTracker {
 /** The amount used within the last span of time. */
 class SlidingWindowCounter {
   readonly #span: number
-  readonly #most: number
+  readonly #limit: number
   readonly #entries: { readonly at: number; readonly amount: number }[] = []
   #sum = 0
 
-  /** At most `most` within `span` milliseconds. */
+  /** At most `limit` within `span` milliseconds. */
   constructor(limit: number, span: number) {
-    this.#most = limit
+    this.#limit = limit
     this.#span = span
   }
 
   add(amount: number, now: number): void {
-    if (this.#most === Infinity) return
-    this.#forget(now)
+    if (this.#limit === Infinity) return
+    this.#dropExpired(now)
     this.#entries.push({ at: now, amount })
     this.#sum += amount
   }
 
   /** When `amount` more fits, leaving `reserve` (a fraction) to others; at once if not later than `now`. */
   freeAt(amount: number, reserve: number, now: number): number {
-    if (this.#most === Infinity) return now
-    this.#forget(now)
-    let over = this.#sum + amount - this.#most * (1 - reserve)
-    if (over <= 0) return now
+    if (this.#limit === Infinity) return now
+    this.#dropExpired(now)
+    let excess = this.#sum + amount - this.#limit * (1 - reserve)
+    if (excess <= 0) return now
     for (const entry of this.#entries) {
-      over -= entry.amount
-      if (over <= 0) return entry.at + this.#span
+      excess -= entry.amount
+      if (excess <= 0) return entry.at + this.#span
     }
     // A request whose cost exceeds the limit is sent alone.
     return this.#entries.length === 0 ? now : (this.#entries.at(-1)?.at ?? now) + this.#span
   }
 
-  #forget(now: number): void {
+  #dropExpired(now: number): void {
     while (this.#entries[0] !== undefined && this.#entries[0].at <= now - this.#span)
       this.#sum -= this.#entries.shift()?.amount ?? 0
   }
@@ -171,7 +171,7 @@ export class RequestBudget {
   readonly #points
   readonly #content
   readonly #line: PendingRequest[] = []
-  #underWay = 0
+  #pendingRequests = 0
   #lastWrite = -Infinity
   #pausedUntil = -Infinity
   /** Consecutive rejections, not counting those during a pause. */
@@ -221,7 +221,7 @@ export class RequestBudget {
     return resource === 'graphql' ? this.#points.graphql : this.#points.rest
   }
 
-  /** A job under way may use half as much again, because restarting it costs more. */
+  /** A job that has started may use half of its reserve, because restarting it costs more. */
   #getReserve({ work, hasBegun }: Pick<BudgetedRequest, 'work' | 'hasBegun'>): number {
     return hasBegun ? this.#reserves[work] / 2 : this.#reserves[work]
   }
@@ -237,7 +237,7 @@ export class RequestBudget {
     if (this.#rejections > 0 && this.#isProbing) add('pause', Infinity)
     const reserve = this.#getReserve(request)
     add('quota', this.#quotas.freeAt(request.resource, reserve, now))
-    if (this.#underWay >= Math.max(1, this.#limits.concurrent * (1 - reserve))) add('slots', Infinity)
+    if (this.#pendingRequests >= Math.max(1, this.#limits.concurrent * (1 - reserve))) add('slots', Infinity)
     add('points', this.#pointsFor(request.resource).freeAt(request.points, reserve, now))
     if (request.isWrite) add('writes', this.#lastWrite + this.#limits.writePause)
     if (request.createsContent)
@@ -248,7 +248,7 @@ export class RequestBudget {
   #issuePass(request: BudgetedRequest, now: number): RequestSendPermit {
     const isProbe = this.#rejections > 0 && !request.isForToken
     if (!request.isForToken) {
-      this.#underWay += 1
+      this.#pendingRequests += 1
       this.#quotas.begin(request.resource)
       this.#pointsFor(request.resource).add(request.points, now)
       if (request.isWrite) this.#lastWrite = now
@@ -268,7 +268,7 @@ export class RequestBudget {
       },
       end: () => {
         if (request.isForToken) return
-        this.#underWay -= 1
+        this.#pendingRequests -= 1
         this.#quotas.end(request.resource)
         if (isProbe) this.#isProbing = false
         this.#grantNext()

@@ -129,7 +129,7 @@ const waitTimeoutMsByPriorityClass: Readonly<Record<WorkPriorityClass, number>> 
 }
 /** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
 const extendedWaitTimeoutMs = 60_000
-/** Milliseconds until a request that waited in vain tries again. */
+/** Milliseconds until a request that timed out is retried. */
 const timedOutRequestRetryMs = 5_000
 const getRequestWaitTimeoutMs = ({ work, hasBegun }: BudgetedRequest, why: RequestWaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
@@ -178,7 +178,7 @@ export function computeRequestCost(method: string, url: string, body: unknown): 
   }
 }
 
-/** In doubt it is one and waits a second. */
+/** If this is unclear, it counts as a write, which waits a second. */
 function isGraphqlMutation(body: unknown): boolean {
   if (typeof body !== 'string') return true
   const query = (tryParseJson(body) as { query?: unknown } | null | undefined)?.query

@@ -199,7 +199,7 @@ function toRegistryOrigin(transport: RegistryTransport, host: string): string {
 
 /** The part of a challenge's scope that is within `rights`; empty if nothing is left. */
 function restrictTokenScope(scope: string, rights: RegistryTokenActions): string {
-  const wanted = rights.split(',')
+  const grantedActions = rights.split(',')
   return scope
     .split(' ')
     .flatMap((entry) => {
@@ -207,8 +207,8 @@ function restrictTokenScope(scope: string, rights: RegistryTokenActions): string
       if (name === undefined || actions === undefined) return []
       const requestedActions = actions.split(',')
       const allowed = requestedActions.includes('*')
-        ? wanted
-        : wanted.filter((action) => requestedActions.includes(action))
+        ? grantedActions
+        : grantedActions.filter((action) => requestedActions.includes(action))
       return allowed.length === 0 ? [] : [`repository:${name}:${allowed.join(',')}`]
     })
     .join(' ')

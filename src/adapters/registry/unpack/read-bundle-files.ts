@@ -64,8 +64,8 @@ function toBundleReadResult(files: BundleFiles): BundleReadResult {
     // The configuration determines later which suites count.
     suites: ruleSuiteNames,
   })
-  const [optional, usual] = [true, false].map((wanted) =>
-    findings.filter(({ rule }) => optInBundleRuleIds.has(rule) === wanted),
+  const [optional, usual] = [true, false].map((isOptional) =>
+    findings.filter(({ rule }) => optInBundleRuleIds.has(rule) === isOptional),
   )
   const shown = [usual, optional]
     .flatMap((some) => selectMostSevereFindings(some ?? [], maxBundleFindings).findings.map(truncateFinding))

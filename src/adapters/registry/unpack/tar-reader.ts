@@ -189,11 +189,11 @@ export class TarReader {
 
   #readFile(path: string, size: number): void {
     if (path === '') throw createRejectedImageError('a file has no name')
-    const wanted = this.#shouldRead(path, size)
-    if (wanted && size > this.#limits.file)
+    const isNeeded = this.#shouldRead(path, size)
+    if (isNeeded && size > this.#limits.file)
       throw createRejectedImageError(`${quoteTruncatedPath(path)} is larger than ${this.#limits.file} bytes`)
-    this.#expectData(size, wanted, (bytes) =>
-      this.#onEntry(wanted ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
+    this.#expectData(size, isNeeded, (bytes) =>
+      this.#onEntry(isNeeded ? { kind: 'file', path, bytes } : { kind: 'dropped', path }),
     )
   }
 

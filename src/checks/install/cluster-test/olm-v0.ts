@@ -191,13 +191,13 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
 
   #compareWithSimulation(installPlan: KubeObject): OlmV0TestProgress {
     const { name } = installPlan.metadata
-    const wanted = this.wantedStep
+    const expectedStep = this.expectedStep
     const names = listInstallPlanCsvNames(installPlan)
     if (names.length === 0) return this.wait(`waiting for InstallPlan ${name} to list its bundles`)
-    if (!wanted || !haveSameUniqueStrings(names, wanted.names))
+    if (!expectedStep || !haveSameUniqueStrings(names, expectedStep.names))
       return this.fail({
         code: 'resolver-mismatch',
-        says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
+        says: `OLM chose ${names.join(', ')}, but the simulation chose ${expectedStep?.names.join(', ') ?? 'nothing else'}`,
       })
     return this.moveTo('review', `OLM and the simulation both chose ${names.join(', ')}`, [], {
       plan: name,
@@ -347,9 +347,9 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   }
 
   protected observeOperator() {
-    const { plan, queries, state, wantedStep: wanted } = this
-    if (!wanted) return undefined
-    const { names, root } = wanted
+    const { plan, queries, state, expectedStep } = this
+    if (!expectedStep) return undefined
+    const { names, root } = expectedStep
     const csvs = this.list(queries.csvs).filter((one) => !isCopiedCsv(one))
     const own = names.map((name) => csvs.find(({ metadata }) => metadata.name === name))
     const before = state.step > 0 ? plan.steps[state.step - 1]?.root : undefined
@@ -406,7 +406,7 @@ class OlmV0TestStageRunner extends ClusterTestStageRunner<
   }
 
   #completeStep(state: OlmV0TestState): OlmV0TestProgress {
-    const done = this.wantedStep?.root ?? ''
+    const done = this.expectedStep?.root ?? ''
     if (state.step < this.plan.steps.length - 1) return this.#startNextStep(state, done)
     // Another plan would install a version that the simulation did not predict.
     const subscription = this.find(this.queries.subscription)

@@ -124,10 +124,10 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
   }
 
   #installExtension(): OlmV1TestProgress {
-    const { plan, queries, state, wantedStep: wanted } = this
+    const { plan, queries, state, expectedStep } = this
     const namespace = this.find(queries.namespace)
     const extension = this.find(queries.extension)
-    if (!wanted) return this.finish({ verdict: 'installs' })
+    if (!expectedStep) return this.finish({ verdict: 'installs' })
     if (!extension)
       return namespace
         ? this.wait('waiting for the ClusterExtension', [this.#createExtension(namespace)])
@@ -138,16 +138,16 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
       progressing?.reason === 'Succeeded'
     const name = getStringAtPath(extension.status, 'install', 'bundle', 'name')
     const { failure, unavailable } = this.#observeWorkloads()
-    const isThere = hasInstalled && name === wanted.root
+    const isThere = hasInstalled && name === expectedStep.root
     if (isThere && unavailable.length === 0) return this.#completeStep(extension)
     // Until OLM v1 reads the new selector, it reports the old bundle.
-    if (hasInstalled && name !== wanted.root && name !== plan.steps[state.step - 1]?.root)
+    if (hasInstalled && name !== expectedStep.root && name !== plan.steps[state.step - 1]?.root)
       return this.fail({
         code: 'resolver-mismatch',
-        says: `OLM v1 installed ${name}, but the simulation chose ${wanted.root}`,
+        says: `OLM v1 installed ${name}, but the simulation chose ${expectedStep.root}`,
       })
     if (isPermanentFailure(failure)) return this.fail(failure)
-    return this.#waitForExtension(progressing, { name, wanted: wanted.root, isThere })
+    return this.#waitForExtension(progressing, { name, wanted: expectedStep.root, isThere })
   }
 
   #waitForExtension(
@@ -205,7 +205,7 @@ class OlmV1TestStageRunner extends ClusterTestStageRunner<
     const patch = { spec: { source: { sourceType: 'Catalog', catalog: { selector } } } }
     return this.moveTo(
       'extension',
-      `${this.wantedStep?.root ?? ''} is running`,
+      `${this.expectedStep?.root ?? ''} is running`,
       isMoved ? [] : [{ kind: 'patch', at: queries.extension, patch }],
       {},
       { ...state, step: state.step + 1 },

@@ -94,16 +94,16 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
   }
 
   #installBundle(): RukPakProgress {
-    const { queries, state, now, wantedStep: wanted } = this
+    const { queries, state, now, expectedStep } = this
     const namespace = this.find(queries.namespace)
     const found = this.find(queries.deployment)
-    if (!wanted) return this.finish({ verdict: 'installs' })
+    if (!expectedStep) return this.finish({ verdict: 'installs' })
     if (!found)
       return this.wait(
         'waiting for the BundleDeployment',
-        namespace && state.step === 0 ? [this.#createDeployment(namespace, wanted)] : [],
+        namespace && state.step === 0 ? [this.#createDeployment(namespace, expectedStep)] : [],
       )
-    const bundle = this.observeBundle(found, wanted)
+    const bundle = this.observeBundle(found, expectedStep)
     const { failure, isInstalled, healthy, old } = bundle
     const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
@@ -114,7 +114,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     const isHealthy = healthy === undefined || healthy.status === 'True'
     if (isInstalled && isHealthy && workloads.unavailable.length === 0 && old.length === 0)
       return bundle.bundle && state.step === 0
-        ? this.#tryChangeInPlace(bundle.bundle, wanted.root)
+        ? this.#tryChangeInPlace(bundle.bundle, expectedStep.root)
         : this.#completeStep()
     if (isPermanentFailure(workloads.failure)) return this.fail(workloads.failure)
     const what = describeRukPakWaitReason(bundle)
@@ -236,7 +236,7 @@ class RukPakStageRunner extends ClusterTestStageRunner<RukPakStage, ReturnType<t
     })
   }
 
-  #completeStep(message = `${this.wantedStep?.root ?? ''} is running`): RukPakProgress {
+  #completeStep(message = `${this.expectedStep?.root ?? ''} is running`): RukPakProgress {
     const { plan, queries, state } = this
     const next = plan.steps[state.step + 1]
     if (!next) return this.finish({ verdict: 'installs' })

@@ -72,7 +72,7 @@ export class ClusterTestStageRunner<
     this.now = now
   }
 
-  protected get wantedStep() {
+  protected get expectedStep() {
     return this.plan.steps[this.state.step]
   }
 
@@ -140,8 +140,8 @@ export class ClusterTestStageRunner<
       : this.wait('waiting for the namespace', [{ kind: 'create', object: createTestNamespace(this.plan) }])
   }
 
-  protected createMissing(wanted: readonly KubeObject[]): ClusterTestProgress<Stage> | undefined {
-    const missing = wanted.filter((object) => this.find(toKubeObjectQuery(object)) === undefined)
+  protected createMissing(expected: readonly KubeObject[]): ClusterTestProgress<Stage> | undefined {
+    const missing = expected.filter((object) => this.find(toKubeObjectQuery(object)) === undefined)
     return missing.length === 0
       ? undefined
       : this.wait(
@@ -317,10 +317,10 @@ export function listContainerStatuses(pod: KubeObject): readonly unknown[] {
 /** Uses the same criteria as OLM and `kubectl rollout status`. */
 export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
-  const wanted = getNumberAtPath(spec, 'replicas')
+  const desiredReplicas = getNumberAtPath(spec, 'replicas')
   return (
     getNumberAtPath(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
-    getNumberAtPath(status, 'updatedReplicas') >= wanted &&
+    getNumberAtPath(status, 'updatedReplicas') >= desiredReplicas &&
     getKubeCondition(deployment, 'Available')?.status === 'True'
   )
 }
@@ -353,8 +353,10 @@ function findDeploymentPods(
 ): readonly KubeObject[] {
   return pods.filter((pod) =>
     deployments.some(({ spec }) => {
-      const wanted = Object.entries(getValueAtPath(spec, 'selector', 'matchLabels') ?? {})
-      return wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
+      const matchLabels = Object.entries(getValueAtPath(spec, 'selector', 'matchLabels') ?? {})
+      return (
+        matchLabels.length > 0 && matchLabels.every(([key, value]) => pod.metadata.labels?.[key] === value)
+      )
     }),
   )
 }

@@ -276,9 +276,9 @@ function getStringField(fields: ConstraintFields, name: string): string {
   return value
 }
 
-function createJsonTypeError(value: Json, wanted: string): ResolverError {
+function createJsonTypeError(value: Json, expected: string): ResolverError {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
-  return new ResolverError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
+  return new ResolverError(`json: cannot unmarshal ${found} into Go value of type ${expected}`)
 }
 
 // Evaluates a CEL rule like OLM: an error means false. Rejects expensive rules, because they are untrusted.

@@ -196,8 +196,10 @@ class ResolutionSolver {
         ],
       }
     const preferred = found.channels.flatMap((entries) => sortEntriesInChannelOrder(entries))
-    const wanted = preferred.filter((entry) => !current || canUpgradeFromCurrentEntry(entry, current))
-    const entries = wanted.flatMap((entry) => {
+    const eligibleEntries = preferred.filter(
+      (entry) => !current || canUpgradeFromCurrentEntry(entry, current),
+    )
+    const entries = eligibleEntries.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
     })

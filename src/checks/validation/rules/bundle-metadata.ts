@@ -30,7 +30,7 @@ export const unsupportedKindRule = defineBundleBlobRule<{ bundle: string; kind: 
   title: 'Bundles contain only kinds that OLM installs',
   what: ({ bundle, kind, name }) =>
     `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
-  why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
+  why: 'In OLM v0, the entire installation fails if the bundle contains even one object of an unsupported kind.',
   fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   *find(bundle) {
     for (const { value, mark } of bundle.properties('olm.bundle.object')) {

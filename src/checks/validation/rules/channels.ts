@@ -142,7 +142,7 @@ export const deprecatedDefaultChannelRule = definePackageRule<{ channel: string;
   fix: ({ others }) =>
     others > 0
       ? 'Make another channel the default.'
-      : 'Add a channel that is not deprecated, or deprecate the whole package.',
+      : 'Add a channel that is not deprecated, or deprecate the entire package.',
   *find(its) {
     if (its.blob === undefined || its.isDeprecated('olm.package', '')) return
     const channel = its.blob.defaultChannel

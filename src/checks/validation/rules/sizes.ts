@@ -6,7 +6,7 @@ export const oversizedPackageRule = definePackageRule<{ bytes: number; limit: nu
   title: 'Every package is within the size limit',
   what: ({ bytes, limit, bundles }) =>
     `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
-  why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
+  why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the entire catalog.',
   fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
   *find(its, limits) {
     if (its.blob === undefined) return

@@ -88,7 +88,7 @@ function parseNestedConstraint(
   if (inner === undefined) return addProblem('is not a mapping', here)
   for (const key of Object.keys(inner))
     if (!fieldsByConstraintKind[kind].some((known) => known.toLowerCase() === key.toLowerCase()))
-      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`, here)
+      addProblem(`has an unknown field "${key}", so OLM rejects the entire constraint`, here)
   const text = (field: string): string => {
     const found = findFieldIgnoringCase(inner, field)
     if (typeof found === 'string' && found.trim() !== '') return found
@@ -134,7 +134,7 @@ function findConstraintKindsInMap(
     const kind = constraintKinds.find((known) => known === key.toLowerCase())
     if (kind !== undefined && map[key] !== null) present.push(kind)
     else if (kind === undefined && key.toLowerCase() !== 'failuremessage')
-      addProblem(`has an unknown field "${key}", so OLM rejects the whole constraint`)
+      addProblem(`has an unknown field "${key}", so OLM rejects the entire constraint`)
   }
   return present
 }

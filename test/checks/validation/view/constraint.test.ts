@@ -34,7 +34,7 @@ describe('the structure of a constraint', () => {
     expect(findConstraintProblems('text')).toEqual([': is not a mapping'])
     expect(findConstraintProblems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
     expect(findConstraintProblems({ cel: { rule: 1 }, extra: 1 })).toEqual([
-      ': has an unknown field "extra", so OLM rejects the whole constraint',
+      ': has an unknown field "extra", so OLM rejects the entire constraint',
       'cel: has a rule that is not a string',
     ])
     expect(
@@ -42,7 +42,7 @@ describe('the structure of a constraint', () => {
         any: { constraints: [{ gvk: { group: 'g', plural: 'x' } }, { all: { constraints: [] } }] },
       }),
     ).toEqual([
-      'any.constraints[0].gvk: has an unknown field "plural", so OLM rejects the whole constraint',
+      'any.constraints[0].gvk: has an unknown field "plural", so OLM rejects the entire constraint',
       'any.constraints[0].gvk: has no version',
       'any.constraints[0].gvk: has no kind',
       'any.constraints[1].all: has no list of constraints',

@@ -43,8 +43,8 @@ describe('a package', () => {
       '1.0.0 kept',
     ])
     expect(drawing.channels[0]?.links).toEqual([
-      { from: [1], to: 0, kind: 'replaces', status: 'kept', count: 1 },
-      { from: [2], to: 1, kind: 'replaces', status: 'kept', count: 1 },
+      { from: [1], to: 0, kind: 'replaces', status: 'unchanged', count: 1 },
+      { from: [2], to: 1, kind: 'replaces', status: 'unchanged', count: 1 },
     ])
   })
   test('never folds a deprecated or skipping entry, or one with unusual edges', () => {
@@ -119,8 +119,8 @@ describe('a diff', () => {
     ])
     expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
       [0, 'added'],
-      [1, 'kept'],
-      [2, 'kept'],
+      [1, 'unchanged'],
+      [2, 'unchanged'],
     ])
   })
   test('shows removed entries and their edges', () => {
@@ -183,7 +183,7 @@ describe('a diff', () => {
     ])
     expect(drawMermaid([drawing])).toContain('+range')
     expect(drawPackage(only('>=1.0.0 <1.9.0')).channels[0]?.rows[0]?.notes).toEqual([
-      { text: 'range >=1.0.0 <1.9.0', status: 'kept' },
+      { text: 'range >=1.0.0 <1.9.0', status: 'unchanged' },
     ])
   })
   test('counts the entries of a channel before and after', () => {
@@ -249,15 +249,16 @@ test('names of characters that Mermaid needs escaped stay below the size limit o
 })
 
 test('a hundred thousand channels and entries are drawn', () => {
-  const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'kept' } as const
+  const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'unchanged' } as const
   const every = Array.from({ length: 150_000 }, (_, at) => at)
   const channels = every.map((at): DrawnChannel => ({
     name: `c${at}`,
-    status: 'kept',
+    status: 'unchanged',
     badges: [],
     entries: 1,
     rows: at === 0 ? Array.from({ length: 150_000 }, () => row) : [],
-    links: at === 0 ? [{ from: every.slice(1), to: 0, kind: 'skips', status: 'kept', count: 149_999 }] : [],
+    links:
+      at === 0 ? [{ from: every.slice(1), to: 0, kind: 'skips', status: 'unchanged', count: 149_999 }] : [],
   }))
   const svg = drawSvg({ package: 'foo', badges: [], compares: false, channels, unchanged: 0 })
   expect(svg.endsWith('</svg>\n')).toBe(true)

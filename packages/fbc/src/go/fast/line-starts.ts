@@ -45,9 +45,9 @@ export class LineStarts {
     return this.starts[this.count - 1] as number
   }
 
-  private grow(wanted: number): void {
-    if (wanted > maxDocumentLines) throw fastReaderUnsupportedError
-    const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))
+  private grow(minLength: number): void {
+    if (minLength > maxDocumentLines) throw fastReaderUnsupportedError
+    const longer = new Int32Array(Math.max(this.starts.length * 4, minLength))
     longer.set(this.starts)
     this.starts = longer
   }

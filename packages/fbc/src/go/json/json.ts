@@ -93,9 +93,9 @@ export function getJsonFieldValuesIgnoringCase(value: Json, name: string): Json[
   const exact = value[name]
   const keys = Object.keys(value)
   if (exact !== undefined && keys.every((key) => key === name || key.length !== name.length)) return [exact]
-  const wanted = foldFieldNameCase(name)
+  const foldedName = foldFieldNameCase(name)
   return keys
-    .filter((key) => key.length === name.length && foldFieldNameCase(key) === wanted)
+    .filter((key) => key.length === name.length && foldFieldNameCase(key) === foldedName)
     .sort(compareBytes)
     .map((key) => value[key] ?? null)
 }

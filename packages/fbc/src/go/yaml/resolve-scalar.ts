@@ -80,10 +80,10 @@ export function resolveScalar(node: ScalarNode): ResolvedScalar {
   }
 }
 
-function requireScalarType(node: ScalarNode, wanted: string, found: ResolvedScalar): ResolvedScalar {
+function requireScalarType(node: ScalarNode, expected: string, found: ResolvedScalar): ResolvedScalar {
   const type = found.type === 'uint' ? 'int' : found.type
-  if (type === wanted) return found
-  throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
+  if (type === expected) return found
+  throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${expected}`, node.start)
 }
 
 export function resolvePlainScalar(text: string): ResolvedScalar {
