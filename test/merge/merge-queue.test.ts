@@ -392,7 +392,7 @@ describe('a group of the merge queue', () => {
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const [alone, together] = (await readMergeGroups()).map(({ group }) => group)
-    const { treeOf } = mergeScenario.mirror
+    const treeOf = (commit = '') => mergeScenario.mirror.treeOf(toCommitSha(commit))
     const waiting = { what: 'an owner must approve', who: ['bob'] }
     const ownership = { ...createPassedCheckOutcome('ownership'), waiting: [waiting] }
     const bases: string[] = []
@@ -402,9 +402,7 @@ describe('a group of the merge queue', () => {
       return snapshot.base === alone?.base ? {} : { outcomes: createOutcomesForAllChecks(ownership) }
     }
     await evaluateOpenMergeGroups()
-    expect(await Promise.all(bases.map((base) => treeOf(toCommitSha(base))))).toEqual([
-      await treeOf(toCommitSha(alone?.head ?? '')),
-    ])
+    expect(await Promise.all(bases.map((base) => treeOf(base)))).toEqual([await treeOf(alone?.head)])
     expect(listCheckConclusions(alone?.head ?? '')).not.toContain('failure')
     expect(listCheckConclusions(together?.head ?? '')).toEqual(botCheckNames.map(() => 'failure'))
   })
