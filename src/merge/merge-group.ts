@@ -132,8 +132,9 @@ async function computeMergeGroupVerdict(
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict> {
   const { repository } = ctx
-  const merged = await mergePullsInGroupLocally(group, job, ctx)
-  if (typeof merged !== 'string') return merged.verdict
+  const chain = await mergePullsInGroupLocally(group, job, ctx)
+  if ('kind' in chain) return chain
+  const { merged, bases } = chain
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
     return createFailingMergeGroupVerdict(
@@ -141,13 +142,13 @@ async function computeMergeGroupVerdict(
       'the files in the merge group differ from the result of merging its pull requests',
     )
   const overridden: Finding[] = []
-  for (const entry of group.entries) {
-    const alone = await evaluateMergeGroupEntry(entry, group, ctx)
-    if ('kind' in alone) return alone
-    overridden.push(...alone.overridden)
+  for (const [at, entry] of group.entries.entries()) {
+    const evaluated = await evaluateMergeGroupEntry(entry, bases[at] ?? group.base, group, ctx)
+    if ('kind' in evaluated) return evaluated
+    overridden.push(...evaluated.overridden)
   }
   const last = group.entries.at(-1)
-  // A single pull request was already evaluated with this tree.
+  // A single pull request was evaluated with this tree.
   if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
   return evaluateMergeGroupTree(
     group,
@@ -220,38 +221,37 @@ async function evaluateMergeGroupTree(
     : createPassingMergeGroupVerdict(group)
 }
 
-/** Merges the pull requests in order as catalog-bot does. Returns the commit, or the reason for a failure. */
+/** Merges the pull requests in order as catalog-bot does. Returns the last commit, and the commit below each of them. */
 async function mergePullsInGroupLocally(
   group: MergeQueueGroup,
   job: MergeGroupJob,
   { repository }: JobContext<Store>,
-): Promise<CommitSha | { readonly verdict: MergeGroupVerdict }> {
+): Promise<MergeGroupVerdict | { readonly merged: CommitSha; readonly bases: readonly CommitSha[] }> {
   let at = group.base
+  const bases: CommitSha[] = []
   for (const { pull, head } of group.entries) {
     await repository.fetch(job.branch, pull)
     if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
-      return {
-        verdict: createWaitingMergeGroupVerdict(
-          group,
-          `pull request ${pull} or its base branch just changed`,
-        ),
-      }
+      return createWaitingMergeGroupVerdict(group, `pull request ${pull} or its base branch just changed`)
+    bases.push(at)
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
-      return {
-        verdict: createFailingMergeGroupVerdict(
-          group,
-          `pull request ${pull} conflicts with earlier pull requests in the merge group`,
-        ),
-      }
+      return createFailingMergeGroupVerdict(
+        group,
+        `pull request ${pull} conflicts with earlier pull requests in the merge group`,
+      )
     if (merged.kind === 'clean') at = merged.commit
   }
-  return at
+  return { merged: at, bases }
 }
 
-/** Evaluates one pull request at the group's head. Returns what maintainers overrode, or why it must not be merged. */
+/**
+ * Evaluates one pull request on top of the earlier ones, which can change its owners. Returns what maintainers overrode,
+ * or why it must not be merged.
+ */
 async function evaluateMergeGroupEntry(
   { pull, head }: MergeQueueEntry,
+  base: CommitSha,
   group: MergeQueueGroup,
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict | { readonly overridden: readonly Finding[] }> {
@@ -259,7 +259,7 @@ async function evaluateMergeGroupEntry(
   if (snapshot === null) return createWaitingMergeGroupVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
     return createWaitingMergeGroupVerdict(group, `pull request ${pull} or its base branch just changed`)
-  const { verdict } = await evaluateInWorker(snapshot, ctx, undefined, { isQueued: true })
+  const { verdict } = await evaluateInWorker({ ...snapshot, base }, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
     case 'merge':

@@ -3,7 +3,7 @@ import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.t
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'
-import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { type VerdictInput, getRequiredBotChecks } from '../../src/policy/decide.ts'
 import type { EvaluationRequest } from '../../src/evaluate/pull-evaluation.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -380,6 +380,29 @@ describe('a group of the merge queue', () => {
       second.headSha,
       expect.not.stringMatching(new RegExp(`^(?:${scenario.pull.headSha}|${second.headSha})$`)),
     ])
+  })
+
+  test('fails if a pull request may not be merged after the earlier ones, for example because they remove its owner', async () => {
+    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
+    await enqueuePull(mergeScenario.pull)
+    const second = await openPullWithPassingChecks('beta.yaml', false)
+    await createSuccessfulCheckRun(second.headSha, 'slow ci')
+    await enqueuePull(second)
+    const [alone, together] = (await readMergeGroups()).map(({ group }) => group)
+    const treeOf = (commit = '') => mergeScenario.mirror.treeOf(toCommitSha(commit))
+    const waiting = { what: 'an owner must approve', who: ['bob'] }
+    const ownership = { ...createPassedCheckOutcome('ownership'), waiting: [waiting] }
+    const bases: string[] = []
+    getVerdictInputOverrides = ({ snapshot }) => {
+      if (snapshot.head !== second.headSha) return {}
+      bases.push(snapshot.base)
+      return snapshot.base === alone?.base ? {} : { outcomes: createOutcomesForAllChecks(ownership) }
+    }
+    await evaluateOpenMergeGroups()
+    expect(await Promise.all(bases.map((base) => treeOf(base)))).toEqual([await treeOf(alone?.head)])
+    expect(listCheckConclusions(alone?.head ?? '')).not.toContain('failure')
+    expect(listCheckConclusions(together?.head ?? '')).toEqual(botCheckNames.map(() => 'failure'))
   })
 
   test('with a pull request that may not be merged fails and reports which one and why', async () => {
