@@ -38,9 +38,9 @@ describe('a package', () => {
   test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
     const drawing = drawGraph(stable(chain(150)), ...bundles(150))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
-      '1.149.0 kept head',
-      '148 versions, 1.1.0 to 1.148.0 kept',
-      '1.0.0 kept',
+      '1.149.0 unchanged head',
+      '148 versions, 1.1.0 to 1.148.0 unchanged',
+      '1.0.0 unchanged',
     ])
     expect(drawing.channels[0]?.links).toEqual([
       { from: [1], to: 0, kind: 'replaces', status: 'unchanged', count: 1 },
@@ -79,7 +79,7 @@ describe('a package', () => {
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
-    expect(formatGraphRowLabels(two)).toEqual(['y kept head', 'x kept head'])
+    expect(formatGraphRowLabels(two)).toEqual(['y unchanged head', 'x unchanged head'])
   })
   test('has short channels below one another, next to a tall one, in their order', () => {
     const svg = drawSvg(
@@ -102,8 +102,8 @@ describe('a package', () => {
   test('shows a replaced entry that is not in the channel', () => {
     const drawing = drawGraph(stable(['foo.v1.1.0 < foo.v1.0.0']), ...bundles(2))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
-      '1.1.0 kept head',
-      '1.0.0 kept not in channel',
+      '1.1.0 unchanged head',
+      '1.0.0 unchanged not in channel',
     ])
   })
 })
@@ -115,7 +115,7 @@ describe('a diff', () => {
     const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
     expect(drawing.channels.map(formatGraphRowLabels)).toEqual([
-      ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
+      ['1.100.0 added head', '1.99.0 unchanged was head', '1.98.0 unchanged', '98 versions, 1.0.0 to 1.97.0 unchanged'],
     ])
     expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
       [0, 'added'],
@@ -166,8 +166,8 @@ describe('a diff', () => {
     expect(drawing.badges).toEqual(['now deprecated'])
     expect(drawing.channels[0]?.badges).toEqual(['default', 'now deprecated'])
     const rows = formatGraphRowLabels(drawing.channels[0]) ?? []
-    expect(rows).toContain('1.3.0 kept was deprecated')
-    expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
+    expect(rows).toContain('1.3.0 unchanged was deprecated')
+    expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 unchanged now deprecated')
     const [moved] = buildPackageGraphs(
       buildCatalog({ 'c/c.yaml': [buildPackageBlob('foo', 'other'), ...all] }, 'c'),
     )
