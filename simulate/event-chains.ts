@@ -16,7 +16,7 @@ type PlannedAction = UserAction | InjectedFault
  * An event, and the number of catalog-bot steps before it: about one evaluation of a pull request, or any moment
  * within one.
  */
-type EventChainStep = readonly [act: PlannedAction, gap?: 'evaluation' | 'moment']
+type EventChainStep = readonly [act: PlannedAction, gap?: 'check' | 'moment']
 type EventChain = (dice: SeededRandom) => readonly EventChainStep[]
 
 interface UntrustedPull {
@@ -51,9 +51,9 @@ const createApprovedPullChain =
     return [
       [{ do: 'open', by, edits }],
       ...(waits ? [[label] as const] : []),
-      [yes, 'evaluation'],
-      ...after(untrusted, dice).map((act): EventChainStep => [act, waits ? 'evaluation' : 'moment']),
-      ...(waits ? [[{ ...label, off: true }, 'evaluation'] as const] : []),
+      [yes, 'check'],
+      ...after(untrusted, dice).map((act): EventChainStep => [act, waits ? 'check' : 'moment']),
+      ...(waits ? [[{ ...label, off: true }, 'check'] as const] : []),
     ]
   }
 
@@ -83,7 +83,7 @@ const generateBatchMergeChain: EventChain = (dice) => {
     { fault: 'fails', to: 'push', when: dice.of(['before', 'after'] as const), times: 1 },
     { fault: 'crash', to: 'push' },
   ])
-  return [...opened, [late, 'evaluation'], ...(dice.isTrue(0.5) ? [[late, 'moment'] as const] : [])]
+  return [...opened, [late, 'check'], ...(dice.isTrue(0.5) ? [[late, 'moment'] as const] : [])]
 }
 
 /** An owner's release, and an event at any moment of its merge. */
@@ -103,10 +103,7 @@ const generateForbiddenChangeChain: EventChain = (dice) => {
   const { by, owner, edits } = generateRandomUntrustedPull(dice)
   const name = dice.of(packageNames)
   const its = dice.of(ownerLoginsByPackage[name])
-  const comment = (body: string): EventChainStep => [
-    { do: 'comment', by: owner, pull: 1, body },
-    'evaluation',
-  ]
+  const comment = (body: string): EventChainStep => [{ do: 'comment', by: owner, pull: 1, body }, 'check']
   return dice.of<() => readonly EventChainStep[]>([
     () => [[{ do: 'open', by, edits: [{ kind: 'own', package: name, who: by }] }]],
     () => [[{ do: 'open', by, edits: [{ kind: 'own', package: name, who: by }, ...edits] }]],
@@ -114,7 +111,7 @@ const generateForbiddenChangeChain: EventChain = (dice) => {
     () => [[{ do: 'open', by, edits }], [{ do: 'label', by: 'wes', pull: 1, label: 'approved' }]],
     () => [[{ do: 'open', by, edits }], comment('```\n\n/approve\n\n```')],
     () => [[{ do: 'open', by, edits }], comment('> /approve')],
-    () => [[{ do: 'open', by, edits }], [{ do: 'push', by: owner, pull: 1, edits }, 'evaluation']],
+    () => [[{ do: 'open', by, edits }], [{ do: 'push', by: owner, pull: 1, edits }, 'check']],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'link', package: name }] }]],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'attributes', package: name }] }]],
     () => [[{ do: 'open', by: its, edits: [{ kind: 'release', package: name, flaw: 'foreign-blob' }] }]],
@@ -168,7 +165,7 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
       const body = dice.of(['/recheck', 'Looks good.', '> /approve'])
       return [
         [{ do: 'open', by, edits }],
-        [{ do: 'comment', by: owner, pull: 1, body }, 'evaluation'],
+        [{ do: 'comment', by: owner, pull: 1, body }, 'check'],
         [{ do: 'edit-comment', by, pull: 1, body: '/approve', isHidden: dice.isTrue(0.5) }, 'moment'],
       ]
     },
@@ -192,7 +189,7 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
             pull: 1,
             body: dice.of(['/override several-heads because it is wanted', '/approve', '/merge']),
           },
-          'evaluation',
+          'check',
         ],
       ]
     },
@@ -220,7 +217,7 @@ const weightedEventChains: readonly (readonly [chain: EventChain, weight: number
   [
     (dice) => [
       [{ do: 'open', by: 'ann', edits: [{ kind: 'extra', package: 'foo', part: 1 }], stacked: true }],
-      [{ do: 'comment', by: 'max', pull: 1, body: dice.of(['/approve', '/merge']) }, 'evaluation'],
+      [{ do: 'comment', by: 'max', pull: 1, body: dice.of(['/approve', '/merge']) }, 'check'],
     ],
     1,
   ],
@@ -251,11 +248,7 @@ export function generateRandomEventChain(dice: SeededRandom): readonly PlannedEv
     .pickWeighted(weightedEventChains)(dice)
     .map(([act, gap]): PlannedEvent => {
       step +=
-        gap === undefined
-          ? dice.between(0, 2)
-          : gap === 'evaluation'
-            ? dice.between(50, 130)
-            : dice.between(1, 60)
+        gap === undefined ? dice.between(0, 2) : gap === 'check' ? dice.between(50, 130) : dice.between(1, 60)
       return { at: step, ...act }
     })
 }

@@ -28,11 +28,11 @@ interface FreezeCommandOptions {
 
 /** Sets exit code 1 if there was nothing to unfreeze, otherwise 0. Rejects if the store is unavailable. */
 export async function runFreezeCommand(verb: string, options: FreezeCommandOptions): Promise<void> {
-  const freezeRequest = parseFreezeRequest(verb, options)
-  const answer = await sendFreezeRequest(freezeRequest)
+  const input = parseFreezeRequest(verb, options)
+  const answer = await sendFreezeRequest(input)
   if (options.json === true) printJson(answer)
-  else printFreezes(freezeRequest, answer)
-  setExitCode(freezeRequest.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
+  else printFreezes(input, answer)
+  setExitCode(input.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
 }
 
 function parseFreezeRequest(verb: string, options: FreezeCommandOptions): ManageFreezesRequest {
@@ -47,11 +47,11 @@ function parseFreezeRequest(verb: string, options: FreezeCommandOptions): Manage
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
 }
 
-async function sendFreezeRequest(freezeRequest: ManageFreezesRequest): Promise<ManageFreezesResponse> {
+async function sendFreezeRequest(input: ManageFreezesRequest): Promise<ManageFreezesResponse> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
-  if (databaseUrl) return applyFreezeRequestToStore({ databaseUrl }, freezeRequest)
+  if (databaseUrl) return applyFreezeRequestToStore({ databaseUrl }, input)
   const socket = getControlSocketPath(dataDirectory)
-  const answer = socket === undefined ? undefined : await sendFreezeRequestToApp(socket, freezeRequest)
+  const answer = socket === undefined ? undefined : await sendFreezeRequestToApp(socket, input)
   if (answer !== undefined) return answer
   const folder = getStoreFolder(dataDirectory)
   if (!existsSync(folder))
@@ -59,7 +59,7 @@ async function sendFreezeRequest(freezeRequest: ManageFreezesRequest): Promise<M
       `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL to the value that the App uses, or run this command in the App's environment`,
     )
   try {
-    return await applyFreezeRequestToStore({ dataDirectory: folder, lockTimeoutMs: 0 }, freezeRequest)
+    return await applyFreezeRequestToStore({ dataDirectory: folder, lockTimeoutMs: 0 }, input)
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
     throw new Error(
@@ -71,11 +71,11 @@ async function sendFreezeRequest(freezeRequest: ManageFreezesRequest): Promise<M
 
 async function applyFreezeRequestToStore(
   where: { databaseUrl: string } | { dataDirectory: string; lockTimeoutMs: number },
-  freezeRequest: ManageFreezesRequest,
+  input: ManageFreezesRequest,
 ): Promise<ManageFreezesResponse> {
   const store = await openStore({ ...where, clock: systemClock })
   try {
-    return await handleFreezeRequest(freezeRequest, store)
+    return await handleFreezeRequest(input, store)
   } finally {
     await store.close()
   }
@@ -84,14 +84,14 @@ async function applyFreezeRequestToStore(
 /** Resolves to undefined if no App listens at this path. */
 async function sendFreezeRequestToApp(
   socketPath: string,
-  freezeRequest: ManageFreezesRequest,
+  input: ManageFreezesRequest,
 ): Promise<ManageFreezesResponse | undefined> {
   let response: IncomingMessage
   try {
     response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, resolve)
       sent.on('timeout', () => sent.destroy(new Error('the App did not respond within 30 seconds')))
-      sent.on('error', reject).end(JSON.stringify(freezeRequest))
+      sent.on('error', reject).end(JSON.stringify(input))
     })
   } catch (error) {
     if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
@@ -102,18 +102,14 @@ async function sendFreezeRequestToApp(
   return value
 }
 
-function printFreezes(
-  freezeRequest: ManageFreezesRequest,
-  { changed, stops, events }: ManageFreezesResponse,
-): void {
-  if (freezeRequest.verb === 'resume') {
+function printFreezes(input: ManageFreezesRequest, { changed, stops, events }: ManageFreezesResponse): void {
+  if (input.verb === 'resume') {
     for (const stop of changed) printToStdout(`Unfrozen: ${formatFrozenBranch(stop)}`)
     if (changed.length === 0) printToStderr('Nothing was frozen.')
     const audits = stops.filter(
-      ({ kind, branch }) =>
-        kind === 'audit' && (freezeRequest.branch === undefined || branch === freezeRequest.branch),
+      ({ kind, branch }) => kind === 'audit' && (input.branch === undefined || branch === input.branch),
     )
-    if (audits.length > 0 && !freezeRequest.audit)
+    if (audits.length > 0 && !input.audit)
       printToStderr(
         'A freeze that was caused by a failed merge verification is still in effect. Fix the cause, and then unfreeze with --audit.',
       )
@@ -121,7 +117,7 @@ function printFreezes(
   if (stops.length === 0) printToStdout('No branch is frozen.')
   for (const stop of stops)
     printToStdout(`${formatFrozenBranch(stop)}: ${escapeNonPrintableCharacters(formatFreeze(stop))}`)
-  if (freezeRequest.verb === 'list' && events.length > 0) {
+  if (input.verb === 'list' && events.length > 0) {
     printToStdout('')
     for (const { step, kind, branch, reason, by, at } of events) {
       const where = branch === undefined ? 'every branch' : escapeNonPrintableCharacters(branch)

@@ -69,7 +69,7 @@ export function toMergePlanInput(
 ): MergePlanInput & { readonly checksToRequire: readonly string[] } {
   return {
     ...branch,
-    configuredMethod: config.merge.method,
+    setting: config.merge.method,
     ownChecks: botCheckNames,
     checksToRequire: toPrefixedCheckNames(getRequiredBotChecks(config)),
   }

@@ -4,7 +4,7 @@ export type TokenPermissions = Readonly<Record<string, string | undefined>>
 
 export interface MergePlanInput {
   readonly rules: BranchRules
-  readonly configuredMethod: ConfiguredMergeMethod
+  readonly setting: ConfiguredMergeMethod
   /** Undefined if unknown. */
   readonly permissions: TokenPermissions | undefined
   readonly app: number

@@ -51,9 +51,9 @@ function chooseStrategyForBranch(
   input: MergePlanInput,
   requirements: MergeRequirements,
 ): MergeStrategyChoice {
-  const { rules, configuredMethod } = input
-  if (rules.mergeQueue) return chooseMergeQueueStrategy(configuredMethod, requirements, input)
-  switch (configuredMethod) {
+  const { rules, setting } = input
+  if (rules.mergeQueue) return chooseMergeQueueStrategy(setting, requirements, input)
+  switch (setting) {
     case 'auto':
       return chooseStrategyAutomatically(input, requirements)
     case 'push':
@@ -71,23 +71,18 @@ function chooseStrategyForBranch(
     case 'merge':
     case 'squash':
     case 'rebase':
-      return chooseGitHubMergeStrategy(
-        input,
-        requirements,
-        configuredMethod,
-        `merge.method is ${configuredMethod}`,
-      )
+      return chooseGitHubMergeStrategy(input, requirements, setting, `merge.method is ${setting}`)
   }
 }
 
 function chooseMergeQueueStrategy(
-  configuredMethod: ConfiguredMergeMethod,
+  setting: ConfiguredMergeMethod,
   { own }: MergeRequirements,
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
 ): MergeStrategyChoice {
-  if (configuredMethod !== 'auto' && configuredMethod !== 'queue')
+  if (setting !== 'auto' && setting !== 'queue')
     return createChoiceWithoutStrategy(
-      `the branch accepts changes only through its merge queue, but merge.method is ${configuredMethod}; set merge.method to auto or queue`,
+      `the branch accepts changes only through its merge queue, but merge.method is ${setting}; set merge.method to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)

@@ -127,11 +127,8 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushMergeSettings(
-  { rules, configuredMethod }: MergePlanInput,
-  { fromOtherApps }: MergeRequirements,
-) {
-  if (configuredMethod !== 'auto')
+function suggestPushMergeSettings({ rules, setting }: MergePlanInput, { fromOtherApps }: MergeRequirements) {
+  if (setting !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge where the rules allow it',
     ]

@@ -212,15 +212,12 @@ async function removeOldImages(
       continue
     }
     const removed = new Set(answer.gone)
-    if (answer.retained.length > 0)
-      app.log.info(
-        { image: publication.image, retained: answer.retained },
-        'some old images were not removed',
-      )
+    if (answer.left.length > 0)
+      app.log.info({ image: publication.image, left: answer.left }, 'some old images were not removed')
     await writeStateValue(app.store, publicationStateNamespace, forge.repository, publication.id, {
       ...state,
       history: state.history.filter(({ digest }) => !removed.has(digest)),
-      undeletable: [...new Set([...state.undeletable, ...answer.retained.map(({ digest }) => digest)])].slice(
+      undeletable: [...new Set([...state.undeletable, ...answer.left.map(({ digest }) => digest)])].slice(
         -1000,
       ),
     })

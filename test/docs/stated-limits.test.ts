@@ -47,9 +47,7 @@ const statedLimitsByPage: Readonly<Record<string, readonly StatedLimit[]>> = {
     ['polls it every # seconds', 'publish/rebuild', 'rebuildPollSeconds', 1],
     ['sends a request up to # times', 'publish/rebuild', 'maxWebhookAttempts', 1],
   ],
-  'how-to/actions': [
-    ['up to # findings per severity', 'report/describe-findings', 'maxAnnotationsPerSeverity', 1],
-  ],
+  'how-to/actions': [['# findings per severity', 'report/describe-findings', 'maxAnnotationsPerSeverity', 1]],
   'reference/endpoints': [['up to # repositories', 'server/setup/set-up', 'maxDescribedRepositories', 1]],
   'how-to/owners': [['at most # characters', 'policy/command-records', 'maxOverrideReasonLength', 1]],
   'how-to/networks': [

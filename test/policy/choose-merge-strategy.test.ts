@@ -28,7 +28,7 @@ const createPullRule = (more: Partial<PullRequestRuleSettings> = {}): PullReques
 function planMerge(rules: Partial<BranchRules>, more: Partial<MergePlanInput> = {}): MergePlan {
   return chooseMergeStrategy({
     rules: { ...recommendedBranchRules, ...rules },
-    configuredMethod: 'auto',
+    setting: 'auto',
     permissions: appPermissions,
     app: appId,
     ownChecks: botCheckNames,
@@ -270,56 +270,56 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     { linearHistory: true },
     undefined,
     'merge.method is push, but GitHub would reject the push because the branch requires a linear history',
-    { configuredMethod: 'push' },
+    { setting: 'push' },
   ],
   'merge.method push in doubt': [
     { others: ['code_scanning'], mergeMethods: ['squash'] },
     checkedPush,
     'a push of the validated merge',
-    { configuredMethod: 'push' },
+    { setting: 'push' },
   ],
   'merge.method squash': [
     {},
     squashByGitHub,
     'GitHub merges with the squash method because merge.method is squash',
-    { configuredMethod: 'squash' },
+    { setting: 'squash' },
   ],
   'merge.method rebase, which is off': [
     { mergeMethods: ['merge', 'squash'] },
     undefined,
     'merge.method is rebase, but the repository or a rule does not allow this method',
-    { configuredMethod: 'rebase' },
+    { setting: 'rebase' },
   ],
   'merge.method merge under linear history': [
     { linearHistory: true },
     undefined,
     'the branch requires a linear history',
-    { configuredMethod: 'merge' },
+    { setting: 'merge' },
   ],
   'merge.method rebase under signatures': [
     { signatures: true },
     undefined,
     'GitHub does not sign rebased commits',
-    { configuredMethod: 'rebase' },
+    { setting: 'rebase' },
   ],
   'merge.method squash under signatures': [
     { signatures: true },
     undefined,
     'only the author of a pull request',
-    { configuredMethod: 'squash' },
+    { setting: 'squash' },
   ],
   'merge.method squash, strict, head behind': [
     { checks: strictRequiredChecks },
     undefined,
     'up to date',
-    { configuredMethod: 'squash' },
+    { setting: 'squash' },
   ],
-  'merge.method queue without a queue': [{}, undefined, 'has no merge queue', { configuredMethod: 'queue' }],
+  'merge.method queue without a queue': [{}, undefined, 'has no merge queue', { setting: 'queue' }],
   'merge.method squash with a queue': [
     { mergeQueue: true },
     undefined,
     'only through its merge queue',
-    { configuredMethod: 'squash', permissions: { ...appPermissions, merge_queues: 'write' } },
+    { setting: 'squash', permissions: { ...appPermissions, merge_queues: 'write' } },
   ],
 }
 
@@ -378,7 +378,7 @@ describe('a plan', () => {
   })
 
   test('reports that GitHub may reject a push if merge.method is push and a rule is unrecognized', () => {
-    expect(planMerge({ others: ['code_scanning'] }, { configuredMethod: 'push' }).unsure).toEqual([
+    expect(planMerge({ others: ['code_scanning'] }, { setting: 'push' }).unsure).toEqual([
       'catalog-bot does not recognize the rule "code_scanning" and cannot predict whether it allows pushes: GitHub may reject the push',
     ])
   })
@@ -396,7 +396,7 @@ describe('a plan', () => {
   })
 
   test('with a configured GitHub merge method recommends merge.method auto', () => {
-    expect(planMerge({}, { configuredMethod: 'merge' }).faster.join()).toContain('set merge.method to auto')
+    expect(planMerge({}, { setting: 'merge' }).faster.join()).toContain('set merge.method to auto')
   })
 })
 

@@ -131,7 +131,7 @@ describe('what GitHub accepts and what the bot chooses', () => {
     expect(rules.unread).toEqual(it.pull.repo.protections.size > 0 ? [unread] : [])
     const plan = chooseMergeStrategy({
       rules,
-      configuredMethod: 'auto',
+      setting: 'auto',
       permissions: fixture.installation.permissions,
       app,
       ownChecks: botCheckNames,

@@ -61,7 +61,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
       if (type === undefined) return []
       const name = `${object.kind} ${object.name}`
       return coerceToSchema(type, object.tree).mismatches.flatMap(
-        ({ kind, path, expected, found }): Finding[] => {
+        ({ kind, path, wanted, found }): Finding[] => {
           const data = { object: name, field: formatFieldPath(path) }
           switch (kind) {
             case 'unknown':
@@ -69,7 +69,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
             case 'type':
               if (rejected.has(formatFieldLocationKey(object.file, path))) return []
               return [
-                createFinding(mistypedManifestFieldRule, locate(object, path), { ...data, expected, found }),
+                createFinding(mistypedManifestFieldRule, locate(object, path), { ...data, wanted, found }),
               ]
             case 'missing':
               return isFieldReportedByOtherRule(object, path)

@@ -201,13 +201,13 @@ function* validateBundleAnnotations(
   // opm's own name for plain bundles has no version.
   if (named !== '' && named !== format && !(named === 'plain' && format === 'plain+v0'))
     yield createFinding(wrongBundleFormatRule, toFileStartLocation(file), { named, found: format })
-  for (const [key, expected] of [
+  for (const [key, wanted] of [
     [manifests, 'manifests/'],
     [metadata, 'metadata/'],
   ] as const) {
     const value = getAnnotation(key) ?? ''
-    if (value !== '' && !new RegExp(`^(?:\\.?/)?${expected}*$`).test(`${value}/`))
-      yield createFinding(movedBundleDirectoryRule, toFileStartLocation(file), { key, value, expected })
+    if (value !== '' && !new RegExp(`^(?:\\.?/)?${wanted}*$`).test(`${value}/`))
+      yield createFinding(movedBundleDirectoryRule, toFileStartLocation(file), { key, value, wanted })
   }
 }
 

@@ -261,11 +261,9 @@ export function getRegistryEndpoints(
   }
   if (rule?.blocked)
     throw new RegistryError('blocked', `registries.conf on the catalog-bot host blocks ${rule.prefix}`)
-  const referenceKind = reference.digest === undefined ? 'tags' : 'digests'
+  const kind = reference.digest === undefined ? 'tags' : 'digests'
   const below = full.slice(matched).replace(/^\//, '')
-  const mirrors = (rule?.mirrors ?? []).filter((mirror) =>
-    ['all', referenceKind].includes(mirror.for ?? 'all'),
-  )
+  const mirrors = (rule?.mirrors ?? []).filter((mirror) => ['all', kind].includes(mirror.for ?? 'all'))
   return [
     ...mirrors.map((mirror) => ({ ...splitEndpointLocation(mirror.location, below), isMirror: true })),
     {

@@ -167,11 +167,9 @@ function createAccountActivityStore(database: Database) {
           `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
-        const reviewIds = new Set(reviews)
+        const ids = new Set(reviews)
         return new Map(
-          rows
-            .filter(({ review }) => reviewIds.has(review))
-            .map(({ review, epoch: first }) => [review, first]),
+          rows.filter(({ review }) => ids.has(review)).map(({ review, epoch: first }) => [review, first]),
         )
       }),
 

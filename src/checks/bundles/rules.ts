@@ -155,11 +155,11 @@ export const removedBundleInUseRule = defineBundleDirectoryRule<{ name: string; 
   fix: 'First, remove the references to the bundle in a separate pull request, and merge it.',
 })
 
-export const unconventionalBundleNameRule = defineBundleDirectoryRule<{ name: string; expected: string }>({
+export const unconventionalBundleNameRule = defineBundleDirectoryRule<{ name: string; wanted: string }>({
   id: 'unconventional-bundle-name',
   severity: 'warning',
   title: 'A bundle is named after its package and version',
-  what: ({ name, expected }) => `the bundle is named ${name} instead of ${expected}`,
+  what: ({ name, wanted }) => `the bundle is named ${name} instead of ${wanted}`,
   why: 'Users and tools derive the package and the version from the name.',
   fix: 'Rename the ClusterServiceVersion before anyone installs it.',
 })

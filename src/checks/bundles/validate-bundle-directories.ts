@@ -142,7 +142,7 @@ function* validateBundleNames(
   if (version && its && !isConventionalBundleName(name.text, version.text, its.text, sources))
     yield createFinding(unconventionalBundleNameRule, locationOf(name), {
       name: name.text,
-      expected: `${its.text}.v${version.text}`,
+      wanted: `${its.text}.v${version.text}`,
     })
 }
 

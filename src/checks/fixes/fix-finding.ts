@@ -169,8 +169,8 @@ function* proposeBundleVersionFixes(
   document: FixableDocument,
 ): Generator<CandidateFix> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
-  const correctVersion = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
-  if (correctVersion === undefined || !parseVersion(correctVersion).ok) return
+  const fixed = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
+  if (fixed === undefined || !parseVersion(fixed).ok) return
   for (const property of getMapsInList(getMapValue(document.root, 'properties'))) {
     const value = getMapValue(property, 'value')
     if (getStringByKey(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
@@ -178,17 +178,13 @@ function* proposeBundleVersionFixes(
     yield {
       fix:
         entry === undefined
-          ? document.addField(value, 'packageName', 'version', correctVersion)
-          : document.replaceValue(
-              entry,
-              correctVersion,
-              countFixContextLines(value, entry.keyStart, document),
-            ),
+          ? document.addField(value, 'packageName', 'version', fixed)
+          : document.replaceValue(entry, fixed, countFixContextLines(value, entry.keyStart, document)),
       isFixed: (fixedDocument) =>
         getMapsInList(getMapValue(fixedDocument.root, 'properties')).some(
           (each) =>
             getStringByKey(each, 'type') === 'olm.package' &&
-            getStringByKey(getMapValue(each, 'value'), 'version') === correctVersion,
+            getStringByKey(getMapValue(each, 'value'), 'version') === fixed,
         ),
     }
   }

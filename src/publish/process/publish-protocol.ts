@@ -103,7 +103,7 @@ export type PublishResponse =
   | {
       readonly kind: 'removed'
       readonly gone: readonly string[]
-      readonly retained: readonly { readonly digest: string; readonly why: string }[]
+      readonly left: readonly { readonly digest: string; readonly why: string }[]
     }
   | { readonly kind: 'delivered'; readonly status?: string }
   | { readonly kind: 'followed'; readonly state: 'running' | 'succeeded' | 'failed'; readonly url?: string }

@@ -72,7 +72,6 @@ export function parseTargetList<Schema extends z.ZodType>(
   )
 }
 
-/** The entries for a repository. */
 export function filterTargetsOf<Target extends Pick<PushTarget, 'github' | 'installation'>>(
   targets: readonly Target[],
   { github, installation }: RequestingRepository,

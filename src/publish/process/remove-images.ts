@@ -25,7 +25,7 @@ export async function removeImages(
     return {
       kind: 'removed',
       gone: [],
-      retained: unwanted.map(({ digest }) => ({
+      left: unwanted.map(({ digest }) => ({
         digest,
         why: `the repository has more than ${maxTagsPerRepository} tags`,
       })),
@@ -73,7 +73,7 @@ export async function removeImages(
       if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
     removed.push(digest)
   }
-  return { kind: 'removed', gone: removed, retained }
+  return { kind: 'removed', gone: removed, left: retained }
 }
 
 interface ImageAttachmentContext {

@@ -453,7 +453,7 @@ describe('removing old images', () => {
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
-      retained: [],
+      left: [],
     })
     expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-old`)).toBeUndefined()
     expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeDefined()
@@ -464,7 +464,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      retained: [{ digest: old, why: 'the tag somebody still refers to this image' }],
+      left: [{ digest: old, why: 'the tag somebody still refers to this image' }],
     })
   })
 
@@ -473,7 +473,7 @@ describe('removing old images', () => {
     getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      retained: [{ digest: child }],
+      left: [{ digest: child }],
     })
   })
 
@@ -486,7 +486,7 @@ describe('removing old images', () => {
         { digest: old, tags: ['v4-old'] },
         { digest: theirs, tags: ['v4-older'] },
       ]),
-    ).toMatchObject({ gone: [old], retained: [{ digest: theirs }] })
+    ).toMatchObject({ gone: [old], left: [{ digest: theirs }] })
   })
 
   /** Attaches a bill of materials through the referrers index, and a signature through cosign's tag. */
@@ -522,7 +522,7 @@ describe('removing old images', () => {
         { digest: old, tags: ['v4-old'] },
         { digest: kept, tags: ['v4-kept'] },
       ]),
-    ).toMatchObject({ gone: [old], retained: [{ digest: kept }] })
+    ).toMatchObject({ gone: [old], left: [{ digest: kept }] })
     expect([gone.bill, gone.signature, stays.bill, stays.signature].map(isThere)).toEqual([
       false,
       false,
@@ -561,7 +561,7 @@ describe('removing old images', () => {
     const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      retained: [{ digest: old, why: 'the registry does not support deleting images' }],
+      left: [{ digest: old, why: 'the registry does not support deleting images' }],
     })
   })
 })

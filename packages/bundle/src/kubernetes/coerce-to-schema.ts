@@ -35,7 +35,7 @@ export interface SchemaMismatch {
   readonly kind: 'unknown' | 'type' | 'missing'
   readonly path: FieldPath
   /** For example `an integer`. Only for `type`. */
-  readonly expected: string
+  readonly wanted: string
   readonly found: string
 }
 
@@ -153,7 +153,7 @@ class SchemaCoercer {
     for (const { key, value: inner } of value.entries) {
       const field = fields.get(key)
       if (!field) {
-        this.report({ kind: 'unknown', path: [...path, key], expected: '', found: '' })
+        this.report({ kind: 'unknown', path: [...path, key], wanted: '', found: '' })
         continue
       }
       if (inner.kind !== 'null') present.add(key)
@@ -165,7 +165,7 @@ class SchemaCoercer {
     }
     for (const [key, { isRequired }] of fields)
       if (isRequired && !present.has(key))
-        this.report({ kind: 'missing', path: [...path, key], expected: '', found: '' })
+        this.report({ kind: 'missing', path: [...path, key], wanted: '', found: '' })
     return Object.fromEntries(result)
   }
 
@@ -194,8 +194,8 @@ class SchemaCoercer {
     return this.mismatch('a schema', value, path)
   }
 
-  private mismatch(expected: string, value: ParsedValue, path: FieldPath): undefined {
-    this.report({ kind: 'type', path, expected, found: describeParsedValue(value) })
+  private mismatch(wanted: string, value: ParsedValue, path: FieldPath): undefined {
+    this.report({ kind: 'type', path, wanted, found: describeParsedValue(value) })
     return undefined
   }
 

@@ -50,7 +50,7 @@ class SchemaValidator {
   }
 
   private hasType(schema: JsonObject, value: Json, path: FieldPath): boolean {
-    const expectedType = asStringOrEmpty(schema['type'])
+    const expected = asStringOrEmpty(schema['type'])
     if (schema['x-kubernetes-int-or-string'] === true) {
       if (typeof value === 'string' || Number.isInteger(value)) return true
       this.report(
@@ -60,9 +60,8 @@ class SchemaValidator {
       return false
     }
     const kind = getJsonSchemaType(value)
-    if (expectedType === '' || kind === expectedType || (expectedType === 'number' && kind === 'integer'))
-      return true
-    this.report(path, `is of type ${kind}, but the schema expects ${expectedType}`)
+    if (expected === '' || kind === expected || (expected === 'number' && kind === 'integer')) return true
+    this.report(path, `is of type ${kind}, but the schema expects ${expected}`)
     return false
   }
 

@@ -119,10 +119,10 @@ function coerceManifestToSchema(
   rejections: RenderRejection[],
 ): RenderedObject {
   const { value, mismatches } = coerceToSchema(type, object.tree)
-  for (const { kind, path, expected, found } of mismatches)
+  for (const { kind, path, wanted, found } of mismatches)
     if (kind === 'type')
       rejections.push({
-        message: `error parsing objects in "${object.file}": ${path.join('.')} is ${found}, not ${expected}`,
+        message: `error parsing objects in "${object.file}": ${path.join('.')} is ${found}, not ${wanted}`,
         at: { file: object.file, path: [...object.path, ...path] },
         reportedByRule: 'mistyped-manifest-field',
       })

@@ -53,18 +53,18 @@ const olmAnnotationKeys = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotationRule = defineBundleRule<{ found: string; expected: string }>({
+export const misspeltAnnotationRule = defineBundleRule<{ found: string; wanted: string }>({
   id: 'misspelt-annotation',
   severity: 'error',
   title: 'OLM annotations are spelled correctly',
-  what: ({ found, expected }) => `OLM ignores the annotation ${found}; the correct spelling is ${expected}`,
+  what: ({ found, wanted }) => `OLM ignores the annotation ${found}; the correct spelling is ${wanted}`,
   why: "Annotation names are case-sensitive, and OLM doesn't report unknown annotations.",
-  fix: ({ expected }) => `Rename the annotation to ${expected}.`,
+  fix: ({ wanted }) => `Rename the annotation to ${wanted}.`,
   *find({ csv }) {
     for (const found of Object.keys(getObjectAtPath(csv.data, 'metadata', 'annotations'))) {
-      const expected = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
-      if (expected !== undefined && expected !== found)
-        yield { path: ['metadata', 'annotations', found], data: { found, expected } }
+      const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
+      if (wanted !== undefined && wanted !== found)
+        yield { path: ['metadata', 'annotations', found], data: { found, wanted } }
     }
   },
 })

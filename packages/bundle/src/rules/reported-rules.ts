@@ -147,25 +147,25 @@ export const missingManifestFieldRule = defineBundleRule<{ object: string; field
 export const mistypedManifestFieldRule = defineBundleRule<{
   object: string
   field: string
-  expected: string
+  wanted: string
   found: string
 }>({
   id: 'mistyped-manifest-field',
   check: 'install',
   severity: 'error',
   title: 'Every manifest field has the type that Kubernetes expects',
-  what: ({ object, field, expected, found }) =>
-    `${object}: ${field} is ${found}, but Kubernetes expects ${expected}`,
+  what: ({ object, field, wanted, found }) =>
+    `${object}: ${field} is ${found}, but Kubernetes expects ${wanted}`,
   why: 'The API server rejects the object, so the installation fails.',
   fix: 'Correct the value. Put quotes around strings that look like numbers.',
 })
 
-export const movedBundleDirectoryRule = defineBundleRule<{ key: string; value: string; expected: string }>({
+export const movedBundleDirectoryRule = defineBundleRule<{ key: string; value: string; wanted: string }>({
   id: 'moved-bundle-directory',
   severity: 'error',
   title: 'Annotations point to manifests/ and metadata/',
-  what: ({ key, value, expected }) =>
-    `the annotation "${key}" is "${value}", but opm and OLM always read ${expected}`,
+  what: ({ key, value, wanted }) =>
+    `the annotation "${key}" is "${value}", but opm and OLM always read ${wanted}`,
   why: "opm and OLM ignore the value of this annotation, so they don't find files in other directories.",
   fix: 'Move the files to manifests/ and metadata/, and correct the annotation.',
 })

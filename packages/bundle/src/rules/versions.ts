@@ -73,19 +73,18 @@ export const noCsvVersionRule = defineBundleRule<Record<never, never>>({
   },
 })
 
-export const nameWithoutReleaseRule = defineBundleRule<{ name: string; expected: string }>({
+export const nameWithoutReleaseRule = defineBundleRule<{ name: string; wanted: string }>({
   id: 'name-without-release',
   severity: 'error',
   title: 'If a bundle has a release, the bundle name includes the release',
-  what: ({ name, expected }) =>
-    `the bundle is named "${name}", but its release requires the name "${expected}"`,
+  what: ({ name, wanted }) => `the bundle is named "${name}", but its release requires the name "${wanted}"`,
   why: 'opm rejects a catalog that contains the bundle under another name.',
   fix: 'Name the ClusterServiceVersion PACKAGE-vVERSION-RELEASE.',
   *find({ csv, package: its }) {
     const release = getStringAtPath(csv.data, 'spec', 'release')
-    const expected = `${its}-v${getStringAtPath(csv.data, 'spec', 'version')}-${release}`
-    if (release !== '' && csv.name !== expected)
-      yield { path: ['metadata', 'name'], data: { name: csv.name, expected } }
+    const wanted = `${its}-v${getStringAtPath(csv.data, 'spec', 'version')}-${release}`
+    if (release !== '' && csv.name !== wanted)
+      yield { path: ['metadata', 'name'], data: { name: csv.name, wanted } }
   },
 })
 

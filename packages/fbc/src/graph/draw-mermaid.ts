@@ -42,7 +42,7 @@ export function drawMermaid(drawings: readonly PackageDrawing[]): string | undef
       const drawn = channel.links.filter(
         ({ kind, status, from }) =>
           kind === 'replaces' ||
-          (from.length <= maxDrawnSkipEdges && !(drawing.compares && status === 'unchanged')),
+          (from.length <= maxDrawnSkipEdges && !(drawing.compares && status === 'same')),
       )
       const links = drawn.reduce((sum, link) => sum + link.from.length, 0)
       if (nodes + channel.rows.length > maxMermaidNodes || edges + links > maxMermaidEdges) {
@@ -69,7 +69,7 @@ export function drawMermaid(drawings: readonly PackageDrawing[]): string | undef
           const arrow =
             status === 'removed' ? `-. ${kind} .->` : kind === 'replaces' ? '-->' : `-- ${kind} -->`
           lines.push(`${id}n${source} ${arrow} ${id}n${to}`)
-          if (status !== 'unchanged') linkStyles.set(status, [...(linkStyles.get(status) ?? []), edges])
+          if (status !== 'same') linkStyles.set(status, [...(linkStyles.get(status) ?? []), edges])
           edges++
         }
       lines.push('end')
@@ -102,7 +102,7 @@ function formatNodeLabel({ names, label, badges, status, notes }: DrawnChannelRo
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
     ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
     ...notes
-      .filter((note) => !compares || note.status !== 'unchanged')
+      .filter((note) => !compares || note.status !== 'same')
       .map(({ text, status: its }) => `${its === 'added' ? '+' : its === 'removed' ? '−' : ''}${text}`),
   ]
   const style =

@@ -57,7 +57,7 @@ const badgeColors: Readonly<Record<DrawingBadge, string>> = {
   'not in channel': svgColors.faint,
 }
 
-const signByDiffStatus = { added: '+', removed: '−', unchanged: '' } as const
+const signByDiffStatus = { added: '+', removed: '−', same: '' } as const
 
 interface ChannelCard {
   readonly width: number
@@ -135,9 +135,9 @@ function drawChannelCard(channel: DrawnChannel, compares: boolean): ChannelCard 
     computeMaxOrZero([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding,
   )
   const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
-  const stroke = channel.status === 'unchanged' ? svgColors.border : svgColors[channel.status]
+  const stroke = channel.status === 'same' ? svgColors.border : svgColors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
-    drawn.status === 'unchanged'
+    drawn.status === 'same'
       ? ''
       : `<rect x="1" y="${cardHeaderHeight + at * rowHeight}" width="${width - 2}" height="${rowHeight}" fill="${svgColors[drawn.status]}" opacity="0.1"/>`,
   )
@@ -160,7 +160,7 @@ function drawChannelHeading({ name, badges, status, entries, entriesBefore }: Dr
   let x = cardPadding
   const parts = [drawText(x, 23, label, `font-weight="bold" font-size="13" fill="${svgColors.text}"`, name)]
   x += Math.round(estimateTextWidth(label) * 1.1) + 8
-  if (status !== 'unchanged') {
+  if (status !== 'same') {
     const pill = drawBadge(x, 19, status === 'added' ? 'new' : 'removed', svgColors[status])
     parts.push(pill.body)
     x += pill.width + 6
@@ -187,9 +187,9 @@ function drawChannelRowSvg(
   const isGroup = names.length > 1
   const parts = drawChannelRowNode(drawn, nodeX, y, compares)
   let x = textX
-  const shown = (status === 'unchanged' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
+  const shown = (status === 'same' ? '' : `${signByDiffStatus[status]} `) + truncateLabel(label)
   const color =
-    status !== 'unchanged'
+    status !== 'same'
       ? svgColors[status]
       : isGroup || badges.includes('not in channel')
         ? svgColors.faint
@@ -211,7 +211,7 @@ function drawChannelRowSvg(
         x,
         y + 4,
         text,
-        `font-size="11" fill="${note.status === 'unchanged' ? svgColors.faint : svgColors[note.status]}"`,
+        `font-size="11" fill="${note.status === 'same' ? svgColors.faint : svgColors[note.status]}"`,
         note.text,
       ),
     )
@@ -231,8 +231,7 @@ function drawChannelRowNode(
   compares: boolean,
 ): string[] {
   const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
-  const stroke =
-    status === 'unchanged' ? (compares ? svgColors.faint : svgColors.replaces) : svgColors[status]
+  const stroke = status === 'same' ? (compares ? svgColors.faint : svgColors.replaces) : svgColors[status]
   if (names.length > 1)
     return [-5, 0, 5].map(
       (dy) =>
@@ -287,7 +286,7 @@ function getEdgeRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: 
 
 function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: number, compares: boolean) {
   const { from, to, kind, status } = link
-  const color = status !== 'unchanged' ? svgColors[status] : compares ? '#afb8c1' : svgColors[kind]
+  const color = status !== 'same' ? svgColors[status] : compares ? '#afb8c1' : svgColors[kind]
   const dashes =
     status === 'removed'
       ? ' stroke-dasharray="4 3"'
@@ -296,7 +295,7 @@ function drawUpgradeEdge(link: DrawnUpgradeEdge, at: number | undefined, nodeX: 
         : kind === 'skips'
           ? ' stroke-dasharray="5 2"'
           : ' stroke-dasharray="1.5 2.5"'
-  const width = status === 'unchanged' ? 1.4 : 2
+  const width = status === 'same' ? 1.4 : 2
   const style = `fill="none" stroke="${color}" stroke-width="${width}"${dashes}`
   const y = (index: number) => cardHeaderHeight + index * rowHeight + rowHeight / 2
   const [first = to] = from
@@ -340,7 +339,7 @@ function drawLegend({ compares, unchanged }: PackageDrawing): { width: number; b
     ? [
         ['added', svgColors.added, ''],
         ['removed', svgColors.removed, '4 3'],
-        ['unchanged', '#afb8c1', ''],
+        ['same', '#afb8c1', ''],
       ]
     : [
         ['replaces', svgColors.replaces, ''],

@@ -3,7 +3,7 @@ import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
-export type DiffStatus = 'unchanged' | 'added' | 'removed'
+export type DiffStatus = 'same' | 'added' | 'removed'
 
 export interface PackageDrawing {
   readonly package: string
@@ -132,7 +132,7 @@ function drawChannel(
   const [had, has] = [before, after].map((channel) => channel?.nodes.filter(({ isEntry }) => isEntry).length)
   return {
     name: (after ?? before)?.name ?? '',
-    status: !compares || (before && after) ? 'unchanged' : after ? 'added' : 'removed',
+    status: !compares || (before && after) ? 'same' : after ? 'added' : 'removed',
     badges: computeChannelBadges(before, after, compares),
     entries: has ?? had ?? 0,
     ...(compares && had !== undefined && has !== undefined && had !== has && { entriesBefore: had }),
@@ -151,8 +151,7 @@ function computeEdgeDiffStatuses(
   const now = new Map(after.map((edge) => [key(edge), edge]))
   const marked: EdgeWithDiffStatus[] = []
   for (const [id, edge] of now)
-    if (edge.from !== edge.to)
-      marked.push({ ...edge, status: !compares || old.has(id) ? 'unchanged' : 'added' })
+    if (edge.from !== edge.to) marked.push({ ...edge, status: !compares || old.has(id) ? 'same' : 'added' })
   for (const [id, edge] of old)
     if (edge.from !== edge.to && !now.has(id)) marked.push({ ...edge, status: 'removed' })
   return marked
@@ -174,13 +173,7 @@ function buildChannelRows(
     // Names that are only skipped add little. The count next to the skipping entry covers them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
-      !compares || !node.isEntry
-        ? 'unchanged'
-        : !was?.isEntry
-          ? 'added'
-          : !is?.isEntry
-            ? 'removed'
-            : 'unchanged'
+      !compares || !node.isEntry ? 'same' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'same'
     rows.push({
       node,
       ranges: [(compares ? was : is)?.skipRange ?? '', is?.skipRange ?? ''],
@@ -249,11 +242,10 @@ function findRowsVisibleInDiff(
     if (at !== undefined) matter.add(at)
   }
   rows.forEach(({ status, badges, ranges: [was, is] }, at) => {
-    if (status !== 'unchanged' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge)))
-      matter.add(at)
+    if (status !== 'same' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
   })
   for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
-  const changedEdges = edges.filter(({ status }) => status !== 'unchanged')
+  const changedEdges = edges.filter(({ status }) => status !== 'same')
   for (const { kind, from, to } of changedEdges) {
     add(to)
     if (kind === 'replaces') add(from)
@@ -352,7 +344,7 @@ function drawChannelRow(
   const [first] = group
   const last = group.at(-1)
   const names = group.map(({ node }) => node.name)
-  if (!first || !last) return { names, label: '', badges: [], notes: [], status: 'unchanged' }
+  if (!first || !last) return { names, label: '', badges: [], notes: [], status: 'same' }
   if (group.length === 1)
     return {
       names,
@@ -379,7 +371,7 @@ function formatChannelRowNotes(
 ): DrawnChannelRow['notes'] {
   const notes: { text: string; status: DiffStatus }[] = []
   const into = getEdgesTouchingNode(name, edges).filter((edge) => edge.to === name)
-  for (const status of ['unchanged', 'added', 'removed'] as const) {
+  for (const status of ['same', 'added', 'removed'] as const) {
     const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
     if (skips.length > 0)
       notes.push({
@@ -395,7 +387,7 @@ function formatChannelRowNotes(
   const note = (range: string, status: DiffStatus, count = '') => {
     if (range !== '') notes.push({ text: `range ${range}${count}`, status })
   }
-  note(is, was === is ? 'unchanged' : 'added', covered > 0 ? ` (${covered})` : '')
+  note(is, was === is ? 'same' : 'added', covered > 0 ? ` (${covered})` : '')
   if (was !== is) note(was, 'removed')
   return notes
 }

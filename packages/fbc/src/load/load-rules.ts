@@ -81,16 +81,16 @@ export const missingSchemaRule = defineOpmRule<{ empty: boolean }>({
       : 'Set "schema" to olm.package, olm.channel, olm.bundle, or olm.deprecations. If the file is not part of the catalog, list it in .indexignore.',
 })
 
-export const wrongFieldTypeRule = defineOpmRule<{ field: string; expected: string; found: string }>({
+export const wrongFieldTypeRule = defineOpmRule<{ field: string; wanted: string; found: string }>({
   id: 'wrong-field-type',
   title: 'Every field has the type that its schema defines',
-  what: ({ field, expected, found }) =>
+  what: ({ field, wanted, found }) =>
     field === ''
-      ? `the value is ${found}, but must be ${expected}`
-      : `"${field}" is ${found}, but must be ${expected}`,
+      ? `the value is ${found}, but must be ${wanted}`
+      : `"${field}" is ${found}, but must be ${wanted}`,
   why: catalogLoadFailureMessage,
-  fix: ({ expected }) =>
-    expected === 'a string' ? 'Put the value in quotes.' : `Change the value to ${expected}.`,
+  fix: ({ wanted }) =>
+    wanted === 'a string' ? 'Put the value in quotes.' : `Change the value to ${wanted}.`,
 })
 
 export const badBundleObjectRule = defineOpmRule<{ detail: string }>({

@@ -174,7 +174,7 @@ class CatalogFileParser {
     for (const problem of problems) {
       this.report(rules.wrongFieldTypeRule, positions, spanOf(problem.at), {
         field: problem.field,
-        expected: formatExpectedFieldType(problem),
+        wanted: formatExpectedFieldType(problem),
         found: formatActualFieldType(problem.found),
       })
     }
@@ -274,8 +274,8 @@ const goTypeLabels: Readonly<Record<string, string>> = {
   uint8: 'a number from 0 to 255',
 }
 
-function formatExpectedFieldType({ expected }: DecodeProblem): string {
-  return goTypeLabels[expected] ?? (expected.startsWith('[]') ? 'a list' : 'an object')
+function formatExpectedFieldType({ wanted }: DecodeProblem): string {
+  return goTypeLabels[wanted] ?? (wanted.startsWith('[]') ? 'a list' : 'an object')
 }
 
 function formatActualFieldType(found: string): string {

@@ -191,14 +191,14 @@ function collectChannelEntryErrors(
   const version = bundle?.version && formatVersion(bundle.version)
   const released = bundle !== undefined && version !== undefined && bundle.release !== ''
   if (released) {
-    const expected = `${packageName}-v${version}-${bundle.release}`
-    if (entry.name !== expected) {
+    const wanted = `${packageName}-v${version}-${bundle.release}`
+    if (entry.name !== wanted) {
       causes.push(
         createErrorLeaf(
-          `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(expected)}`,
+          `name ${quoteLikeGo(entry.name)} does not match normalized name ${quoteLikeGo(wanted)}`,
         ),
       )
-      ofItself?.add(bundleRules.nameNotNormalizedRule, atBundle, { ...ofBundle, expected })
+      ofItself?.add(bundleRules.nameNotNormalizedRule, atBundle, { ...ofBundle, wanted })
     }
   }
   for (const [index, skip] of entry.skips.entries()) {

@@ -317,10 +317,10 @@ export function listContainerStatuses(pod: KubeObject): readonly unknown[] {
 /** Uses the same criteria as OLM and `kubectl rollout status`. */
 export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
-  const desiredReplicas = getNumberAtPath(spec, 'replicas')
+  const replicas = getNumberAtPath(spec, 'replicas')
   return (
     getNumberAtPath(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
-    getNumberAtPath(status, 'updatedReplicas') >= desiredReplicas &&
+    getNumberAtPath(status, 'updatedReplicas') >= replicas &&
     getKubeCondition(deployment, 'Available')?.status === 'True'
   )
 }
@@ -353,10 +353,8 @@ function findDeploymentPods(
 ): readonly KubeObject[] {
   return pods.filter((pod) =>
     deployments.some(({ spec }) => {
-      const matchLabels = Object.entries(getValueAtPath(spec, 'selector', 'matchLabels') ?? {})
-      return (
-        matchLabels.length > 0 && matchLabels.every(([key, value]) => pod.metadata.labels?.[key] === value)
-      )
+      const labels = Object.entries(getValueAtPath(spec, 'selector', 'matchLabels') ?? {})
+      return labels.length > 0 && labels.every(([key, value]) => pod.metadata.labels?.[key] === value)
     }),
   )
 }

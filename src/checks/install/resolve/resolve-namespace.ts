@@ -196,10 +196,8 @@ class ResolutionSolver {
         ],
       }
     const preferred = found.channels.flatMap((entries) => sortEntriesInChannelOrder(entries))
-    const eligibleEntries = preferred.filter(
-      (entry) => !current || canUpgradeFromCurrentEntry(entry, current),
-    )
-    const entries = eligibleEntries.flatMap((entry) => {
+    const usable = preferred.filter((entry) => !current || canUpgradeFromCurrentEntry(entry, current))
+    const entries = usable.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
     })

@@ -38,13 +38,13 @@ describe('a package', () => {
   test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
     const drawing = drawGraph(stable(chain(150)), ...bundles(150))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
-      '1.149.0 kept head',
-      '148 versions, 1.1.0 to 1.148.0 kept',
-      '1.0.0 kept',
+      '1.149.0 same head',
+      '148 versions, 1.1.0 to 1.148.0 same',
+      '1.0.0 same',
     ])
     expect(drawing.channels[0]?.links).toEqual([
-      { from: [1], to: 0, kind: 'replaces', status: 'unchanged', count: 1 },
-      { from: [2], to: 1, kind: 'replaces', status: 'unchanged', count: 1 },
+      { from: [1], to: 0, kind: 'replaces', status: 'same', count: 1 },
+      { from: [2], to: 1, kind: 'replaces', status: 'same', count: 1 },
     ])
   })
   test('never folds a deprecated or skipping entry, or one with unusual edges', () => {
@@ -79,7 +79,7 @@ describe('a package', () => {
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
-    expect(formatGraphRowLabels(two)).toEqual(['y kept head', 'x kept head'])
+    expect(formatGraphRowLabels(two)).toEqual(['y same head', 'x same head'])
   })
   test('has short channels below one another, next to a tall one, in their order', () => {
     const svg = drawSvg(
@@ -102,8 +102,8 @@ describe('a package', () => {
   test('shows a replaced entry that is not in the channel', () => {
     const drawing = drawGraph(stable(['foo.v1.1.0 < foo.v1.0.0']), ...bundles(2))
     expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
-      '1.1.0 kept head',
-      '1.0.0 kept not in channel',
+      '1.1.0 same head',
+      '1.0.0 same not in channel',
     ])
   })
 })
@@ -115,12 +115,12 @@ describe('a diff', () => {
     const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
     expect(drawing.channels.map(formatGraphRowLabels)).toEqual([
-      ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
+      ['1.100.0 added head', '1.99.0 same was head', '1.98.0 same', '98 versions, 1.0.0 to 1.97.0 same'],
     ])
     expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
       [0, 'added'],
-      [1, 'unchanged'],
-      [2, 'unchanged'],
+      [1, 'same'],
+      [2, 'same'],
     ])
   })
   test('shows removed entries and their edges', () => {
@@ -166,8 +166,8 @@ describe('a diff', () => {
     expect(drawing.badges).toEqual(['now deprecated'])
     expect(drawing.channels[0]?.badges).toEqual(['default', 'now deprecated'])
     const rows = formatGraphRowLabels(drawing.channels[0]) ?? []
-    expect(rows).toContain('1.3.0 kept was deprecated')
-    expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
+    expect(rows).toContain('1.3.0 same was deprecated')
+    expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 same now deprecated')
     const [moved] = buildPackageGraphs(
       buildCatalog({ 'c/c.yaml': [buildPackageBlob('foo', 'other'), ...all] }, 'c'),
     )
@@ -183,7 +183,7 @@ describe('a diff', () => {
     ])
     expect(drawMermaid([drawing])).toContain('+range')
     expect(drawPackage(only('>=1.0.0 <1.9.0')).channels[0]?.rows[0]?.notes).toEqual([
-      { text: 'range >=1.0.0 <1.9.0', status: 'unchanged' },
+      { text: 'range >=1.0.0 <1.9.0', status: 'same' },
     ])
   })
   test('counts the entries of a channel before and after', () => {
@@ -249,16 +249,15 @@ test('names of characters that Mermaid needs escaped stay below the size limit o
 })
 
 test('a hundred thousand channels and entries are drawn', () => {
-  const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'unchanged' } as const
+  const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'same' } as const
   const every = Array.from({ length: 150_000 }, (_, at) => at)
   const channels = every.map((at): DrawnChannel => ({
     name: `c${at}`,
-    status: 'unchanged',
+    status: 'same',
     badges: [],
     entries: 1,
     rows: at === 0 ? Array.from({ length: 150_000 }, () => row) : [],
-    links:
-      at === 0 ? [{ from: every.slice(1), to: 0, kind: 'skips', status: 'unchanged', count: 149_999 }] : [],
+    links: at === 0 ? [{ from: every.slice(1), to: 0, kind: 'skips', status: 'same', count: 149_999 }] : [],
   }))
   const svg = drawSvg({ package: 'foo', badges: [], compares: false, channels, unchanged: 0 })
   expect(svg.endsWith('</svg>\n')).toBe(true)

@@ -23,7 +23,7 @@ export interface DecodeProblem {
   readonly at: ParsedValue
   /** The field's path from the root, in Go's spelling: `entries.skips`. Empty at the root itself. */
   readonly field: string
-  readonly expected: string
+  readonly wanted: string
   readonly found: string
 }
 
@@ -143,13 +143,7 @@ class GoStructDecoder {
 
   private rejectUnknownField(key: string, at: ParsedValue): void {
     const message = `json: unknown field ${quoteLikeGo(key)}`
-    this.addProblem(() => ({
-      message,
-      at,
-      field: key,
-      expected: 'no such field',
-      found: getJsonTypeName(at),
-    }))
+    this.addProblem(() => ({ message, at, field: key, wanted: 'no such field', found: getJsonTypeName(at) }))
   }
 
   private int(
@@ -172,7 +166,7 @@ class GoStructDecoder {
     const message = `illegal base64 data at input byte ${decoded}`
     this.addProblem(() => ({
       ...{ message, at: value, field: '' },
-      ...{ expected: 'base64', found: 'text that is not base64' },
+      ...{ wanted: 'base64', found: 'text that is not base64' },
     }))
     return before
   }
@@ -196,7 +190,7 @@ class GoStructDecoder {
           ? `Go value of type ${type.name}`
           : `Go struct field ${owner}.${field} of type ${type.name}`
       const message = `json: cannot unmarshal ${found} into ${into}`
-      return { message, at, field, expected: type.name, found }
+      return { message, at, field, wanted: type.name, found }
     })
   }
 

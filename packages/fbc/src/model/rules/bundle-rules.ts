@@ -82,11 +82,11 @@ export const bundleInNoChannelRule = defineOpmRule<BundleRuleFindingData>({
   fix: 'Add an entry for the bundle to a channel, or remove the bundle.',
 })
 
-export const nameNotNormalizedRule = defineOpmRule<BundleRuleFindingData & { expected: string }>({
+export const nameNotNormalizedRule = defineOpmRule<BundleRuleFindingData & { wanted: string }>({
   id: 'name-not-normalized',
   title: 'A bundle with a release is named after its package, version, and release',
   what: (data) =>
-    `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} must be named ${quoteLikeGo(data.expected)}`,
+    `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} must be named ${quoteLikeGo(data.wanted)}`,
   why: 'Bundles with the same version differ in their release, so opm requires the release in the bundle name.',
   fix: 'Rename the bundle and its channel entries, or correct the version and release.',
 })
