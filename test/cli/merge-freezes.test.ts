@@ -1,9 +1,10 @@
 // `merging`: on the store itself, through the App that uses it, and with an error message if neither is available. The former
 // names (`landings`, `stop`, `resume`) do the same.
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import pino from 'pino'
-import { startControlSocketServer } from '../../src/server/control-socket.ts'
+import { getControlSocketPath, startControlSocketServer } from '../../src/server/control-socket.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -52,6 +53,12 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     expect(await store.listFreezes()).toMatchObject([
       { repository: { owner: 'o', name: 'R' }, branch: 'main', kind: 'frozen', by: { kind: 'command-line' } },
     ])
+    // A character whose bytes arrive in two parts.
+    const body = Buffer.from(
+      JSON.stringify({ verb: 'stop', repository: { owner: 'o', name: 'other' }, reason: 'Übung', user: 'u' }),
+    )
+    expect(await sendInTwoParts(body, body.indexOf('Ü') + 1)).toBe(200)
+    expect(await store.listFreezes()).toContainEqual(expect.objectContaining({ reason: 'Übung' }))
     await store.freezeMerges({
       repository: { owner: 'o', name: 'R' },
       branch: 'main',
@@ -78,3 +85,15 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
   )
 }, 180_000)
+
+function sendInTwoParts(body: Buffer, end: number): Promise<number | undefined> {
+  const socketPath = getControlSocketPath(join(temporaryDirectory, 'data'))
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, method: 'POST' }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+    sent.on('error', reject).write(body.subarray(0, end))
+    sent.end(body.subarray(end))
+  })
+}
