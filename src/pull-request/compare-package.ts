@@ -20,10 +20,11 @@ import {
   type FbcBlobComparer,
   getBundleVersion,
   getBlobLocations,
+  splitByName,
+  splitMaps,
 } from './compare-blobs.ts'
 import type { PackageChange, ChannelChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
-import { splitByName, splitMaps } from './split-by-name.ts'
 import {
   fieldShapesByBlobSchema,
   valueShapesByPropertyType,

@@ -1,6 +1,6 @@
 // Compares two states of a recorded package, for web pages. Lists what users notice, by name.
 import type { RecordedBundle, RecordedChannel, RecordedPackage } from './recorded-package.ts'
-import { splitByName } from './split-by-name.ts'
+import { splitByName } from './compare-blobs.ts'
 
 /** A change and the untrusted names that it concerns. */
 export interface RecordedPackageChange {
