@@ -14,7 +14,7 @@ export function formatBasicAuthorization({
   username,
   password,
 }: NonNullable<ProxyServer['credential']>): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${username}:${password}`)))}`
 }
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>

@@ -20,6 +20,8 @@ import {
   type FbcBlobComparer,
   getBundleVersion,
   getBlobLocations,
+  splitByName,
+  splitMaps,
 } from './compare-blobs.ts'
 import type { PackageChange, ChannelChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
@@ -30,9 +32,6 @@ import {
   type KnownFieldShape as FieldShape,
 } from '@catalog-bot/fbc/load/find-strict-decoding-problems'
 import type { BlobFields } from '@catalog-bot/fbc/load/blob-types'
-
-// Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
-const emptyChannelChanges = { added: [], removed: [], changed: [] } as const
 
 type BlobFieldValue = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
@@ -105,18 +104,8 @@ function compareBundles(
   comparer: FbcBlobComparer,
 ): PackageChange['bundles'] {
   if (base.length + result.length === 0) return emptyListChanges
-  const before = groupBlobsByName(base)
-  const after = groupBlobsByName(result)
-  const added = []
-  const removed = []
-  const changed = []
-  for (const [name, [bundle, ...more]] of after) {
-    if (!bundle) continue
-    const [old, ...oldMore] = before.get(name) ?? []
-    if (!old) {
-      added.push({ name, version: getBundleVersion(bundle), place: bundle.place })
-      continue
-    }
+  const { added, removed, both } = splitMaps(groupBlobsByName(base), groupBlobsByName(result))
+  const changed = both.flatMap(([[old, ...oldMore], [bundle, ...more]]) => {
     const fields = findBundleDifferences(old, bundle, comparer)
     // Validation rejects a second blob of the same name, but it must not hide an edit of the first.
     if (
@@ -124,13 +113,15 @@ function compareBundles(
       more.some((copy, at) => !hasSameBundleBytes(oldMore[at], copy, comparer))
     )
       fields.push('copies')
-    if (fields.length > 0) changed.push({ name, fields, place: bundle.place })
-  }
-  for (const [name, [bundle]] of before)
-    if (bundle && !after.has(name)) removed.push({ name, version: getBundleVersion(bundle) })
+    return fields.length > 0 ? [{ name: bundle.name, fields, place: bundle.place }] : []
+  })
   return {
-    added: added.sort(compareByName),
-    removed: removed.sort(compareByName),
+    added: added
+      .map(([bundle]) => ({ name: bundle.name, version: getBundleVersion(bundle), place: bundle.place }))
+      .sort(compareByName),
+    removed: removed
+      .map(([bundle]) => ({ name: bundle.name, version: getBundleVersion(bundle) }))
+      .sort(compareByName),
     changed: changed.sort(compareByName),
   }
 }
@@ -181,16 +172,14 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
   const before = indexDeprecationsByTarget(base)
   const after = indexDeprecationsByTarget(result)
   if (before.size + after.size === 0) return emptyListChanges
-  const added = []
-  const removed = []
-  const changed = []
-  for (const [key, { schema, name, message }] of after) {
-    const old = before.get(key)
-    if (!old) added.push({ schema, name, message })
-    else if (old.message !== message) changed.push({ schema, name })
+  const { added, removed, both } = splitMaps(before, after)
+  return {
+    added: added.map(({ schema, name, message }) => ({ schema, name, message })),
+    removed: removed.map(({ schema, name }) => ({ schema, name })),
+    changed: both.flatMap(([old, { schema, name, message }]) =>
+      old.message === message ? [] : [{ schema, name }],
+    ),
   }
-  for (const [key, { schema, name }] of before) if (!after.has(key)) removed.push({ schema, name })
-  return { added, removed, changed }
 }
 
 function indexDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
@@ -236,14 +225,8 @@ function hasSameBlobFields(base: BlobLocation, result: BlobLocation, comparer: F
   return values !== undefined && findChangedBlobFields(values.base, values.result).length === 0
 }
 
-function groupBlobsByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]) {
-  const named = new Map<string, Blob[]>()
-  for (const blob of blobs) {
-    const known = named.get(blob.name)
-    if (known) known.push(blob)
-    else named.set(blob.name, [blob])
-  }
-  return named
+function groupBlobsByName(blobs: readonly BundleBlob[]) {
+  return Map.groupBy(blobs, ({ name }) => name) as Map<string, [BundleBlob, ...BundleBlob[]]>
 }
 
 function compareByName(a: { readonly name: string }, b: { readonly name: string }): number {
@@ -312,20 +295,19 @@ function compareChannels(
   result: readonly ChannelBlob[],
   comparer: FbcBlobComparer,
 ): PackageChange['channels'] {
-  if (base.length + result.length === 0) return emptyChannelChanges
-  const before = new Map(base.map((channel) => [channel.name, channel]))
-  const after = new Map(result.map((channel) => [channel.name, channel]))
-  const changed: ChannelChange[] = []
-  for (const [name, channel] of after) {
-    const old = before.get(name)
-    const change = old && compareChannel(old, channel, comparer)
-    if (change) changed.push(change)
-  }
+  if (base.length + result.length === 0) return emptyListChanges
+  const { added, removed, both } = splitByName(base, result)
   return {
-    added: [...after.keys()].filter((name) => !before.has(name)).sort(),
-    removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
-    changed: changed.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    added: getSortedNames(added),
+    removed: getSortedNames(removed),
+    changed: both
+      .flatMap(([old, channel]) => compareChannel(old, channel, comparer) ?? [])
+      .sort(compareByName),
   }
+}
+
+function getSortedNames(items: readonly { readonly name: string }[]): string[] {
+  return items.map(({ name }) => name).sort()
 }
 
 function compareChannel(
@@ -334,17 +316,11 @@ function compareChannel(
   comparer: FbcBlobComparer,
 ): ChannelChange | undefined {
   if (comparer.sameBytes(base.place, result.place)) return undefined
-  const before = new Map(base.entries.map((entry) => [entry.name, entry]))
-  const after = new Map(result.entries.map((entry) => [entry.name, entry]))
-  const added = [...after.keys()].filter((name) => !before.has(name)).sort()
-  const removed = [...before.keys()].filter((name) => !after.has(name)).sort()
-  const changed = [...after.values()]
-    .filter((entry) => {
-      const old = before.get(entry.name)
-      return old !== undefined && !hasSameEdges(old, entry)
-    })
-    .map(({ name }) => name)
-    .sort()
+  const entries = splitByName(base.entries, result.entries)
+  const [added, removed] = [getSortedNames(entries.added), getSortedNames(entries.removed)]
+  const changed = getSortedNames(
+    entries.both.flatMap(([old, entry]) => (hasSameEdges(old, entry) ? [] : [entry])),
+  )
   if (added.length + removed.length + changed.length === 0) {
     // Equal entries with different text: a property, an unknown field, or only formatting.
     const values = comparer.values(base.place, result.place)

@@ -1,5 +1,6 @@
 // Compares two states of a recorded package, for web pages. Lists what users notice, by name.
 import type { RecordedBundle, RecordedChannel, RecordedPackage } from './recorded-package.ts'
+import { splitByName } from './compare-blobs.ts'
 
 /** A change and the untrusted names that it concerns. */
 export interface RecordedPackageChange {
@@ -106,22 +107,6 @@ function listChannelChanges(
 function listChannelEdges({ graph }: RecordedPackage, channel: string): readonly { readonly name: string }[] {
   const edges = graph?.channels.find(({ name }) => name === channel)?.edges ?? []
   return edges.map(({ from, to, kind }) => ({ name: `${from} → ${to} (${kind})` }))
-}
-
-function splitByName<Item extends { readonly name: string }>(
-  before: readonly Item[],
-  after: readonly Item[],
-) {
-  const old = new Map(before.map((item) => [item.name, item]))
-  const now = new Map(after.map((item) => [item.name, item]))
-  return {
-    added: [...now.values()].filter(({ name }) => !old.has(name)),
-    removed: [...old.values()].filter(({ name }) => !now.has(name)),
-    both: [...now.values()].flatMap((item) => {
-      const its = old.get(item.name)
-      return its === undefined ? [] : [[its, item] as const]
-    }),
-  }
 }
 
 function describeNames(

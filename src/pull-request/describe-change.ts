@@ -115,14 +115,11 @@ function findChangedCatalogFiles(
 ) {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
-  const touched = new Set<string>()
-  for (const [files, others] of [
-    [before, after],
-    [after, before],
-  ] as const)
-    for (const file of files)
-      if (!others.has(file) || differing.has(toRepositoryPath(root, file))) touched.add(file)
-  return touched
+  return new Set(
+    [...before, ...after].filter(
+      (file) => !before.has(file) || !after.has(file) || differing.has(toRepositoryPath(root, file)),
+    ),
+  )
 }
 
 function findPackagesInFiles(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
@@ -183,29 +180,20 @@ export function findAddedImageReferences({ base, result }: CatalogChange): Added
     for (const related of relatedImages) added.delete(related.image)
   }
   const found: AddedImageReference[] = []
-  for (const bundle of bundles) {
-    const { package: name, name: bundleName, place, image, imageMark } = bundle
-    const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
-    if (added.has(image))
-      found.push({
-        reference: image,
-        at: at(imageMark ?? place),
-        package: name,
-        bundle: bundleName,
-        role: 'bundle',
-      })
-    const named = new Set<string>()
-    for (const related of bundle.relatedImages) {
-      if (!added.has(related.image) || named.has(related.image)) continue
-      named.add(related.image)
-      found.push({
-        reference: related.image,
-        at: at(related.mark),
-        package: name,
-        bundle: bundleName,
-        role: 'related',
-      })
+  for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
+    const addIfNew = (
+      reference: string,
+      role: AddedImageReference['role'],
+      { line, column }: { readonly line: number; readonly column: number },
+    ) => {
+      if (added.has(reference))
+        found.push({ reference, at: { file: place.file, line, column }, package: name, bundle, role })
     }
+    addIfNew(image, 'bundle', imageMark ?? place)
+    const firstMarks = new Map<string, (typeof relatedImages)[number]['mark']>()
+    for (const related of relatedImages)
+      if (!firstMarks.has(related.image)) firstMarks.set(related.image, related.mark)
+    for (const [reference, mark] of firstMarks) addIfNew(reference, 'related', mark)
   }
   return found
 }

@@ -65,6 +65,7 @@ export async function startControlSocketServer(
 
 async function readJsonRequestBody(request: IncomingMessage): Promise<unknown> {
   let text = ''
+  request.setEncoding('utf8')
   for await (const chunk of request) {
     text += String(chunk)
     if (text.length > maxControlRequestBodyLength) return undefined

@@ -1,9 +1,11 @@
 // `merging`: on the store itself, through the App that uses it, and with an error message if neither is available. The former
 // names (`landings`, `stop`, `resume`) do the same.
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import pino from 'pino'
-import { startControlSocketServer } from '../../src/server/control-socket.ts'
+import { getControlSocketPath, startControlSocketServer } from '../../src/server/control-socket.ts'
 import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
@@ -52,6 +54,14 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     expect(await store.listFreezes()).toMatchObject([
       { repository: { owner: 'o', name: 'R' }, branch: 'main', kind: 'frozen', by: { kind: 'command-line' } },
     ])
+    // Every byte arrives on its own.
+    const socketPath = getControlSocketPath(join(temporaryDirectory, 'data'))
+    const sent = request({ socketPath, method: 'POST' })
+    const [repository, reason, user] = [{ owner: 'o', name: 'other' }, 'Übung', 'u']
+    const wanted = JSON.stringify({ verb: 'stop', repository, reason, user })
+    for (const byte of Buffer.from(wanted)) sent.write(Buffer.of(byte))
+    await once(sent.end(), 'response')
+    expect(await store.listFreezes()).toContainEqual(expect.objectContaining({ reason }))
     await store.freezeMerges({
       repository: { owner: 'o', name: 'R' },
       branch: 'main',

@@ -109,7 +109,7 @@ export async function callGitHub<T>(doing: string, send: () => Promise<T>): Prom
   }
 }
 
-/** Calls `onRejected` if GitHub rejects the work for good. Rejects with all other errors. */
+/** Calls `onRejected` if GitHub permanently rejects the work. Rejects with all other errors. */
 export async function catchRejection(
   work: Promise<unknown>,
   onRejected: (error: ForgeError) => unknown,

@@ -273,14 +273,19 @@ export class GitHubForge implements Forge {
     return callGitHub(`${doing} of ${this.#named}`, send)
   }
 
+  async #putCheck(
+    { head, run, present }: Extract<ForgeAction, { readonly kind: 'put-check' }>,
+    isAgain: boolean,
+  ): Promise<ForgeActionResult> {
+    const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
+    const url = await writeCheckRun(this.#checkWriter, head, run, { isNew, isAgain })
+    return url === undefined ? {} : { url }
+  }
+
   async #perform(action: ForgeAction, isAgain: boolean): Promise<ForgeActionResult> {
     switch (action.kind) {
-      case 'put-check': {
-        const { head, run, present } = action
-        const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
-        const url = await writeCheckRun(this.#checkWriter, head, run, { isNew, isAgain })
-        return url === undefined ? {} : { url }
-      }
+      case 'put-check':
+        return this.#putCheck(action, isAgain)
       case 'put-checks': {
         const repositoryId = this.#repositoryCache.getId(this.repository)
         return { urls: await writeCheckRuns(this.#checkWriter, action, { repositoryId, isAgain }) }

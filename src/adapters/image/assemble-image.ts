@@ -1,6 +1,6 @@
 import { formatPlatform, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import type { OciJsonDocument, FetchedMultiPlatformImage } from './base-image.ts'
+import type { OciJsonDocument, FetchedMultiPlatformImage, PlatformImage } from './base-image.ts'
 import {
   type BuiltCatalogImage,
   type CatalogImageSpec,
@@ -21,7 +21,6 @@ import {
   type EncodedOciJsonDocument,
   type LayerCompression,
   type ImageFormat,
-  type PlatformImage,
 } from './image-documents.ts'
 import type { BlobToPush, ManifestToPush } from './open-pusher.ts'
 

@@ -8,10 +8,17 @@ import { parseImageConfig, formatPlatform, type Descriptor, type Platform } from
 import { getCatalogDirectoryFromLabels } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
 import { ImageError } from './catalog-publisher.ts'
-import type { PlatformImage } from './image-documents.ts'
 
 /** A document with its unknown fields preserved. */
 export type OciJsonDocument = Readonly<Record<string, unknown>>
+
+/** An image for one platform. */
+export interface PlatformImage {
+  readonly platform: string
+  readonly manifest: OciJsonDocument
+  /** The platform object from the index, with its unknown fields. Absent without an index. */
+  readonly indexPlatform?: OciJsonDocument | undefined
+}
 
 export interface FetchedPlatformImage extends PlatformImage {
   readonly digest: string

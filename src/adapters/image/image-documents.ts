@@ -5,7 +5,7 @@ import {
   manifestMediaTypes,
   type Descriptor,
 } from '../registry/manifest.ts'
-import type { OciJsonDocument, FetchedPlatformImage } from './base-image.ts'
+import type { OciJsonDocument, FetchedPlatformImage, PlatformImage } from './base-image.ts'
 import { ImageError } from './catalog-publisher.ts'
 
 export const baseImageNameAnnotation = 'org.opencontainers.image.base.name'
@@ -51,14 +51,6 @@ export interface ImageConfigOptions {
   readonly hasCache: boolean
   readonly labels: Readonly<Record<string, string>>
   readonly created: string
-}
-
-/** An image for one platform. */
-export interface PlatformImage {
-  readonly platform: string
-  readonly manifest: OciJsonDocument
-  /** The platform object from the index, with its unknown fields. Absent without an index. */
-  readonly indexPlatform?: OciJsonDocument | undefined
 }
 
 /** The same config as with the Dockerfile of `opm generate dockerfile`. */

@@ -96,11 +96,7 @@ function detectCatalogRoots(
   const roots: string[] = []
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
-      if (
-        !roots.some(
-          (other) => isPathUnderDirectory(root, other) || isPathUnderDirectory(other, root) || root === other,
-        )
-      )
+      if (!roots.some((other) => doPathsOverlap(root, other)))
         if (!confirm || hasFbcBlobsInDirectory(root, files, peek)) roots.push(root)
   }
   take(findRootsInCatalogsDirectory(files))
@@ -142,6 +138,10 @@ function moveRootsToDockerfileSubdirectory(
   })
 }
 
+function doPathsOverlap(a: string, b: string): boolean {
+  return a === b || isPathUnderDirectory(a, b) || isPathUnderDirectory(b, a)
+}
+
 function isDockerfile(path: string): boolean {
   return /(?:^|\/)(?:[^/]*[.-])?(?:docker|container)file(?:[.-][^/]*)?$/i.test(path)
 }
@@ -168,10 +168,7 @@ export function addNewCatalogsToLayout(
   const known = base.catalogs.map(({ root }) => root)
   const found = detectLayout(resultPaths, []).catalogs.filter(
     ({ root }) =>
-      shapes.has(replaceVersionsInPath(root)) &&
-      !known.some(
-        (other) => other === root || isPathUnderDirectory(root, other) || isPathUnderDirectory(other, root),
-      ),
+      shapes.has(replaceVersionsInPath(root)) && !known.some((other) => doPathsOverlap(root, other)),
   )
   if (found.length === 0) return base
   return { ...base, catalogs: [...base.catalogs, ...found].sort(compareCatalogs) }
@@ -298,7 +295,7 @@ function findCatalogRootsByPackageBlobs(
   ignores: readonly string[],
   peek: FileTextPrefixReader,
 ): string[] {
-  const holders = new Map<string, number>()
+  const holders = new Set<string>()
   let peeks = 0
   for (const { path, names } of files) {
     if (names.slice(0, -1).some((name) => ignoredDirectoryNames.has(name))) continue
@@ -306,14 +303,9 @@ function findCatalogRootsByPackageBlobs(
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
     if (!hasSchemaDeclaration(text, 'olm.package') || isTemplateText(text)) continue
-    const directory = names.slice(0, -1).join('/')
-    holders.set(directory, (holders.get(directory) ?? 0) + 1)
+    holders.add(getParentDirectory(path))
   }
-  const groups = new Map<string, string[]>()
-  for (const directory of holders.keys()) {
-    const parent = directory.includes('/') ? directory.slice(0, directory.lastIndexOf('/')) : ''
-    groups.set(parent, [...(groups.get(parent) ?? []), directory])
-  }
+  const groups = Map.groupBy(holders, getParentDirectory)
   const shared = [...groups].filter(([, members]) => members.length > 1)
   const shapes = new Set(shared.map(([parent]) => replaceVersionsInPath(parent)))
   const found: string[] = []

@@ -39,11 +39,8 @@ function createRealCatalogPublisher(): { publisher: CatalogPublisher; host: stri
     credentials: [],
   }
   const registry = new HttpRegistryClient(access)
-  const publisher = new RegistryCatalogPublisher({
-    registry,
-    pusher: new RegistryImagePusher(access),
-    packsIn: 'here',
-  })
+  const pusher = new RegistryImagePusher(access)
+  const publisher = new RegistryCatalogPublisher({ registry, pusher, packsIn: 'here' })
   publisherCloseCallbacks.push(async () => {
     await publisher.close()
     await registry.close()

@@ -46,9 +46,8 @@ export interface RegistryHttpRequest {
 
 export type AuthorizedRequestSender = (request: RegistryHttpRequest) => Promise<TransportResponse>
 
-type RegistryAuthScheme =
-  | { readonly scheme: 'basic' }
-  | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
+type BearerScheme = { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
+type RegistryAuthScheme = { readonly scheme: 'basic' } | BearerScheme
 
 /** The maximum rights of a token, even if the registry's challenge asks for more. */
 export type RegistryTokenActions = 'pull' | 'pull,push' | 'delete'
@@ -117,10 +116,7 @@ function createRequestAuthorization(
   firstScheme: RegistryAuthScheme | undefined,
 ) {
   const ownScope = `repository:${endpoint.repository}:${rights}`
-  const toTokenRequest = (
-    { realm, service }: RegistryAuthScheme & { readonly scheme: 'bearer' },
-    scope: string,
-  ): RegistryTokenRequest => {
+  const toTokenRequest = ({ realm, service }: BearerScheme, scope: string): RegistryTokenRequest => {
     // The required scope comes first because some services read only one.
     const scopes = [scope, ...(alsoPulls === undefined ? [] : [`repository:${alsoPulls}:pull`])]
     return { host: endpoint.host, realm, service, scopes, credential }
