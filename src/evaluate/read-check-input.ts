@@ -40,6 +40,7 @@ import {
   hasBundleObjectProperties,
   simulateCatalogServerResponse,
 } from '../checks/install/served-bundles.ts'
+import { getOrCreate } from '@catalog-bot/findings/memoize'
 
 interface OpmQueryOptions {
   readonly opm: string
@@ -129,11 +130,7 @@ export async function readBaseAndResultOwnerFiles(
   paths: readonly string[],
 ): Promise<CheckInput['ownerFiles']> {
   const texts = new Map<BlobSha, Promise<string>>()
-  const textOf = (oid: BlobSha): Promise<string> => {
-    const text = texts.get(oid) ?? readTextBlobOrEmpty(repository, oid)
-    texts.set(oid, text)
-    return text
-  }
+  const textOf = (oid: BlobSha) => getOrCreate(texts, oid, () => readTextBlobOrEmpty(repository, oid))
   const readSide = async (tree: TreeSha): Promise<ReadonlyMap<string, string>> => {
     const found = await Promise.all(
       paths.map(async (path) => {

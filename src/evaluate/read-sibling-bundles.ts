@@ -17,6 +17,7 @@ import {
   hasManifestsDirectory,
   readBundleFiles,
 } from '../catalogs/read-bundle-files.ts'
+import { getOrCreate } from '@catalog-bot/findings/memoize'
 
 /** Per package; the largest public one needs a third of this. */
 const maxSiblingBundleBytes = 96 * 1024 * 1024
@@ -146,9 +147,7 @@ function groupTreeEntriesByVersion(
   for (const entry of entries) {
     const bundlePath = parseBundlePath(entry.path)
     if (bundlePath === undefined || bundlePath.root !== `${root}/${bundlePath.version}`) continue
-    const its = found.get(bundlePath.version)
-    if (its) its.push(entry)
-    else found.set(bundlePath.version, [entry])
+    getOrCreate(found, bundlePath.version, () => []).push(entry)
   }
   return found
 }

@@ -5,7 +5,7 @@ import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.t
 import { configUnreadableRule } from '../config/config-path.ts'
 import { type Finding, formatFindingSubjectKey } from '@catalog-bot/findings/finding'
 import { findShortestEdits, createLineNumberMapper, type LineNumberMapper } from '@catalog-bot/findings/lines'
-import { memoizeOnce } from '@catalog-bot/findings/memoize'
+import { memoizeOnce, getOrCreate } from '@catalog-bot/findings/memoize'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { catchTooLarge } from '../adapters/git/git-error.ts'
 import {
@@ -198,12 +198,7 @@ function memoizeByTreeAndFile<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()
-  return (side, file) => {
-    const key = `${side} ${file}`
-    const known = made.get(key) ?? make(side, file)
-    made.set(key, known)
-    return known
-  }
+  return (side, file) => getOrCreate(made, `${side} ${file}`, () => make(side, file))
 }
 
 /**

@@ -12,6 +12,7 @@ import type { VerdictReason, VerdictReasonCode, PullVerdict, VerdictKind } from 
 import { checkDefinitions, type CheckId } from '@catalog-bot/findings/checks'
 import { toLookupKey, type CheckRunLookupResult, type LookupRequest } from '../checks/lookups.ts'
 import type { RequiredExternalCheck } from '../config/merge-settings.ts'
+import { formatTruncatedNames } from '../checks/validation/names.ts'
 
 export type TestMergeResult =
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
@@ -63,18 +64,13 @@ export function decideVerdict(input: VerdictInput): PullVerdict {
         ...findVerdictReasonsInChecks(input),
         ...required,
       ]
-  const kind = reasons.reduce<VerdictKind>(
-    (worst, reason) =>
-      severityByVerdictKind[reason.kind] > severityByVerdictKind[worst] ? reason.kind : worst,
-    'merge',
-  )
+  const sorted = reasons.toSorted((a, b) => severityByVerdictKind[b.kind] - severityByVerdictKind[a.kind])
+  const kind = sorted[0]?.kind ?? 'merge'
   const verdict: PullVerdict = {
     kind,
     reasons:
-      reasons.length > 0
-        ? reasons
-            .toSorted((a, b) => severityByVerdictKind[b.kind] - severityByVerdictKind[a.kind])
-            .map(({ code, text, who }) => ({ code, text, ...(who && { who }) }))
+      sorted.length > 0
+        ? sorted.map(({ code, text, who }) => ({ code, text, ...(who && { who }) }))
         : [{ code: 'all-checks-passed', text: 'all checks passed' }],
     head: snapshot.head,
     base: snapshot.base,
@@ -185,12 +181,11 @@ function* findVerdictReasonsInPullState(input: VerdictInput): Generator<VerdictR
 function* findVerdictReasonsInTestMerge(input: VerdictInput): Generator<VerdictReasonWithKind> {
   const { merge, changedPaths, snapshot } = input
   if (merge.kind === 'conflict') {
-    const shown = merge.paths.slice(0, 3).join(', ')
-    const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
+    const paths = formatTruncatedNames(merge.paths, 3)
     yield createVerdictReason(
       'blocked',
       'conflict',
-      `the pull request conflicts with the base branch${shown ? ` in ${shown}${more}` : ''}`,
+      `the pull request conflicts with the base branch${paths && ` in ${paths}`}`,
     )
   }
   if (merge.kind === 'nothing')

@@ -1,7 +1,7 @@
 // Reads the first document of a manifest as Kubernetes does. A document that starts with a brace is JSON, and any
 // other document is YAML. Only counts later documents, because opm and OLM v0 ignore them.
 import { type Json, toPlainJson } from '@catalog-bot/fbc/go/json/json'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import { formatGoJson } from '@catalog-bot/fbc/go/json/json-text'
 import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
@@ -139,9 +139,7 @@ export function createBundleFieldLocator(files: ReadonlyMap<string, Uint8Array>)
   return (file, path = []) => {
     const bytes = files.get(file)
     if (path.length === 0 || !bytes) return { file, line: 1, column: 1 }
-    const known = locators.get(file) ?? createFileFieldLocator(bytes)
-    locators.set(file, known)
-    return { file, ...known(path) }
+    return { file, ...getOrCreate(locators, file, () => createFileFieldLocator(bytes))(path) }
   }
 }
 

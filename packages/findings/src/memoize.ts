@@ -6,6 +6,15 @@ export function memoizeOnce<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
+/** The value of the key, which `make` creates if the map does not have it. */
+export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => NoInfer<Value>): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
 /** Recomputes the value only if one of the arguments differs from the last call. */
 export function memoizeLastResult<Given extends object, Value>(
   parts: readonly (keyof Given)[],

@@ -3,7 +3,7 @@
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import {
   type ChannelInstallResult,
   type InstallReport,
@@ -78,9 +78,8 @@ export const planInstallsOfChangedPackages = memoizePerObject(
       .flatMap(({ catalog, change }): PackageInstallPlan[] => {
         const { base, result } = catalog
         if (!result) return []
-        const test =
-          tests.get(catalog) ?? new CatalogUnderTest(result, base, { maxVersions: maxVersionsPerChannel })
-        tests.set(catalog, test)
+        const options = { maxVersions: maxVersionsPerChannel }
+        const test = getOrCreate(tests, catalog, () => new CatalogUnderTest(result, base, options))
         const { tested, others } = selectChannelsToTest(change, test)
         const request = {
           catalog: result,

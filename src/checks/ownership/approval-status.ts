@@ -1,6 +1,6 @@
 // Decides whether a required approval is given, by the author's own permissions or by others. If an answer is missing,
 // the approval remains open. An empty list of owners never gives an approval.
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import type { ChangeKind } from '../../config/change-kinds.ts'
 import type { RequiredApprover, Permissions, PermissionRole } from '../../config/permissions.ts'
 import { type AutomationConfig, matchesWildcardPattern } from '../../config/merge-settings.ts'
@@ -90,10 +90,7 @@ export class ApprovalEvaluator {
     // Grants depend on the package and its channels. All other permissions depend only on the owners.
     const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
     const key = `${kinds.join(' ')} ${granted}`
-    const known = this.#met(requirement.owners)
-    const consentStatus = known.get(key) ?? this.#computeStatus(requirement)
-    known.set(key, consentStatus)
-    return consentStatus
+    return getOrCreate(this.#met(requirement.owners), key, () => this.#computeStatus(requirement))
   }
 
   #computeStatus(requirement: RequiredApproval): ApprovalStatus {

@@ -1,7 +1,7 @@
 // Determines whether an owner file lists an account: yes, no, or unknown. Unknown never counts as yes. Permissions
 // belong to account IDs, so a login counts only if GitHub resolves it to this account now, and did so when catalog-bot
 // first saw the login.
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import { type UserId, toUserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { LookupResults, InconclusiveLookupResult } from '../lookups.ts'
@@ -64,11 +64,10 @@ export class PrincipalMatcher {
 
   /** An empty list contains no one. */
   isAmong(account: AccountIdAndLogin, principals: readonly Principal[]): PermissionCheckResult {
-    const key = `${account.id} ${account.login}`
-    const among =
-      this.#known.get(key) ?? memoizePerObject((list: readonly Principal[]) => this.#findAmong(account, list))
-    this.#known.set(key, among)
-    return among(principals)
+    const findAmong = getOrCreate(this.#known, `${account.id} ${account.login}`, () =>
+      memoizePerObject((list: readonly Principal[]) => this.#findAmong(account, list)),
+    )
+    return findAmong(principals)
   }
 
   /** By list or by role in the repository. Accounts of Apps are never maintainers. */

@@ -21,7 +21,7 @@ import {
   findTouchedChannels,
 } from './declared-packages.ts'
 import { packageContentMismatchRule } from './rules.ts'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 
 export interface RequiredApproval {
   readonly path: string
@@ -385,13 +385,12 @@ class BasePackageIndex {
 
   /** Packages of a directory at the base, in any catalog. */
   #namesIn(directory: string): ReadonlySet<string> {
-    const known = this.#held.get(directory)
-    if (known) return known
-    const names = new Set(this.#input.packagesByDirectory?.get(directory))
-    for (const declared of this.#declared.values())
-      for (const name of declared.inDirectory(directory)) names.add(name)
-    this.#held.set(directory, names)
-    return names
+    return getOrCreate(this.#held, directory, () => {
+      const names = new Set(this.#input.packagesByDirectory?.get(directory))
+      for (const declared of this.#declared.values())
+        for (const name of declared.inDirectory(directory)) names.add(name)
+      return names
+    })
   }
 
   /**

@@ -1,6 +1,6 @@
 // The objects of a bundle as OLM v1 and RukPak read them: every document of every file in `manifests/`, with lists
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import { readJson, skipJsonWhitespace } from '@catalog-bot/fbc/go/json/read-json'
 import { getMapValue, getStringByKey, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
@@ -61,11 +61,10 @@ export function createManifestFieldLocator(
 ): (object: ParsedManifestObject, path: FieldPath) => Location {
   const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
   return ({ file, document: { start, end }, path: before }, path) => {
-    const key = `${start} ${file}`
-    const known =
-      locators.get(key) ?? createFieldPathLocator(files.get(file) ?? new Uint8Array(0), start, end)
-    locators.set(key, known)
-    return { file, ...known([...before, ...path]) }
+    const locate = getOrCreate(locators, `${start} ${file}`, () =>
+      createFieldPathLocator(files.get(file) ?? new Uint8Array(0), start, end),
+    )
+    return { file, ...locate([...before, ...path]) }
   }
 }
 

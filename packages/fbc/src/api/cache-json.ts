@@ -14,6 +14,7 @@ import type { ApiDeprecation, GroupVersionKind, ApiPropertyOrDependency } from '
 import type { ByteChunkTree } from '../go/tar/tar-tree.ts'
 import type { ApiBundleFields } from './bundle-content.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
+import { getOrCreate } from '@catalog-bot/findings/memoize'
 
 /** A large piece is the same object in every place where it occurs. */
 export type JsonByteChunks = readonly ByteChunkTree[]
@@ -34,8 +35,8 @@ export class EscapedJsonCache {
   private piece(part: JsonChunk): Uint8Array {
     if (typeof part === 'string') return escapeJsonForEmbedding(part)
     return 'json' in part
-      ? getOrCreateCachedBytes(this.ofJson, part.json, escapeJsonForEmbedding)
-      : getOrCreateCachedBytes(this.ofTexts, part.text, (text) => escapeJsonForEmbedding(marshalString(text)))
+      ? getOrCreate(this.ofJson, part.json, () => escapeJsonForEmbedding(part.json))
+      : getOrCreate(this.ofTexts, part.text, () => escapeJsonForEmbedding(marshalString(part.text)))
   }
 }
 
@@ -143,11 +144,7 @@ function createManifestJsonFields(
   shared: EscapedJsonCache,
 ): readonly CacheJsonField[] {
   const quoted = new Map<JsonChunkTree, JsonByteChunks>()
-  const quotedOf = (json: JsonChunkTree): JsonByteChunks => {
-    const pieces = quoted.get(json) ?? shared.quoted(json)
-    quoted.set(json, pieces)
-    return pieces
-  }
+  const quotedOf = (json: JsonChunkTree) => getOrCreate(quoted, json, () => shared.quoted(json))
   const items = objects.flatMap((json, at) => [at === 0 ? openList : comma, quotedOf(json)])
   return [
     ['csvJson', csv && quotedOf(csv)],
@@ -196,14 +193,4 @@ function formatPropertyOrDependency({ type, value }: ApiPropertyOrDependency): s
 /** The content of a JSON string, without its quotes. */
 function escapeJsonForEmbedding(json: string): Uint8Array {
   return utf8Encoder.encode(marshalString(json)).subarray(1, -1)
-}
-
-function getOrCreateCachedBytes(
-  known: Map<string, Uint8Array>,
-  text: string,
-  make: (text: string) => Uint8Array,
-): Uint8Array {
-  let bytes = known.get(text)
-  if (!bytes) known.set(text, (bytes = make(text)))
-  return bytes
 }

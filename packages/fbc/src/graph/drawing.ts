@@ -1,7 +1,7 @@
 // Arranges a package in rows and links per channel, and folds uniform runs. Two graphs are drawn as a difference.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 
 export type DiffStatus = 'same' | 'added' | 'removed'
 
@@ -310,11 +310,7 @@ const badgesAllowedInFoldedRows: ReadonlySet<DrawingBadge> = new Set([
 const groupEdgesByNodeName = memoizePerObject((edges: readonly EdgeWithDiffStatus[]) => {
   const known = new Map<string, EdgeWithDiffStatus[]>()
   for (const edge of edges)
-    for (const end of [edge.from, edge.to]) {
-      const list = known.get(end)
-      if (list) list.push(edge)
-      else known.set(end, [edge])
-    }
+    for (const end of [edge.from, edge.to]) getOrCreate(known, end, () => []).push(edge)
   return known
 })
 
@@ -403,11 +399,13 @@ function groupUpgradeEdgesForDrawing(
   for (const { kind, from, to, status } of edges) {
     const [source, target] = [groupOf.get(from), groupOf.get(to)]
     if (source === undefined || target === undefined || source === target) continue
-    const key = `${kind} ${status} ${target}`
-    let known = links.get(key)
-    if (!known) links.set(key, (known = { from: new Set(), link: { to: target, kind, status }, count: 0 }))
-    known.from.add(source)
-    known.count++
+    const drawn = getOrCreate(links, `${kind} ${status} ${target}`, () => ({
+      from: new Set<number>(),
+      link: { to: target, kind, status },
+      count: 0,
+    }))
+    drawn.from.add(source)
+    drawn.count++
   }
   return [...links.values()].map(({ from, link, count }) => ({
     ...link,

@@ -1,6 +1,6 @@
 // Adds a bundle blob or a deprecation blob to the model with opm's checks in opm's order, but continues after a problem.
 import type { FindingRule } from '@catalog-bot/findings/rule'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import type {
   BundleBlob,
   Property,
@@ -74,8 +74,7 @@ function findParentPackage({ draft, blob, report }: BundleConversionContext): Mo
 
 /** Returns undefined for a duplicate. */
 function addBundleToPackage({ draft, blob, data }: BundleConversionContext): ModelBundle | undefined {
-  const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
-  draft.bundles.set(blob.package, siblings)
+  const siblings = getOrCreate(draft.bundles, blob.package, () => new Map<string, ModelBundle>())
   const first = siblings.get(blob.name)
   if (first !== undefined) {
     const message = () =>

@@ -17,6 +17,7 @@ import { parseYamlDocumentTree, type YamlDocumentTree } from '../go/yaml/read-ya
 import type { ParsedValue, MapEntry, TextSpan } from '../go/tree.ts'
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/encoding.ts'
 import { decodeUtf8LikeGo } from '../go/utf8.ts'
+import { getOrCreate } from '@catalog-bot/findings/memoize'
 
 /** Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory. */
 interface DocumentSpan {
@@ -158,11 +159,7 @@ class FastParsedPositionedTree implements PositionedTree {
   }
 
   mark(offset: number): TextPosition {
-    const known = this.marks.get(offset)
-    if (known) return known
-    const mark = this.positions.positionAt(offset)
-    this.marks.set(offset, mark)
-    return mark
+    return getOrCreate(this.marks, offset, () => this.positions.positionAt(offset))
   }
 
   codeAt(offset: number): number {
@@ -205,11 +202,7 @@ export function addEndPositionsFromTree(
 function findNodesAtOffsets({ root, isNested }: PositionedTree, ascending: readonly number[]) {
   const offsets = new Set(ascending)
   const nodes = new Map<number, ValueOrKeyAtOffset>()
-  const at = (offset: number): ValueOrKeyAtOffset => {
-    const known = nodes.get(offset) ?? {}
-    nodes.set(offset, known)
-    return known
-  }
+  const at = (offset: number) => getOrCreate(nodes, offset, () => ({}))
   const seen = new Set<ParsedValue>()
   const stack: ParsedValue[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
@@ -244,13 +237,7 @@ function isAnyOffsetInSpan(ascending: readonly number[], { start, end }: TextSpa
 /** Excludes trailing blank lines, which the reader counts as part of a block scalar. */
 function createTrailingWhitespaceTrimmer(tree: PositionedTree): (end: number) => number {
   const known = new Map<number, number>()
-  return (end) => {
-    const before = known.get(end)
-    if (before !== undefined) return before
-    const at = trimTrailingWhitespace(tree, 0, end)
-    known.set(end, at)
-    return at
-  }
+  return (end) => getOrCreate(known, end, () => trimTrailingWhitespace(tree, 0, end))
 }
 
 function trimTrailingWhitespace(tree: PositionedTree, start: number, end: number): number {

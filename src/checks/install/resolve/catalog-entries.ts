@@ -3,7 +3,7 @@ import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import { parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
-import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizeOnce, memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import {
   toGvkKey,
@@ -175,13 +175,8 @@ function countChannelEntries(
 function indexPackagesByProvidedApi(bundles: readonly BundleBlob[]) {
   const providers = new Map<string, Set<string>>()
   for (const { package: its, properties } of bundles)
-    for (const { type, value } of properties) {
-      if (type !== 'olm.gvk') continue
-      const api = toGvkKey(value)
-      const known = providers.get(api)
-      if (known) known.add(its)
-      else providers.set(api, new Set([its]))
-    }
+    for (const { type, value } of properties)
+      if (type === 'olm.gvk') getOrCreate(providers, toGvkKey(value), () => new Set()).add(its)
   return providers
 }
 

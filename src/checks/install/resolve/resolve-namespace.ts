@@ -1,7 +1,7 @@
 // OLM v0's resolution of a namespace, with OLM's problem and wording (OLM: resolver.go, variable_types.go).
 import { compareCodeUnits } from '@catalog-bot/findings/finding'
 import { isVersionInRange } from '@catalog-bot/fbc/versions/version-range'
-import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizeOnce, memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import {
   solveBundleSelection,
   type AppliedConstraint,
@@ -117,13 +117,8 @@ class RequirementCandidateCache {
     { catalog = '' }: OperatorEntry,
     find: () => readonly OperatorEntry[],
   ): readonly OperatorEntry[] {
-    const byCatalog = this.candidates.get(requirement) ?? new Map<string, readonly OperatorEntry[]>()
-    this.candidates.set(requirement, byCatalog)
-    const known = byCatalog.get(catalog)
-    if (known) return known
-    const found = find()
-    byCatalog.set(catalog, found)
-    return found
+    const byCatalog = getOrCreate(this.candidates, requirement, () => new Map())
+    return getOrCreate(byCatalog, catalog, find)
   }
 }
 
@@ -352,8 +347,8 @@ class ResolutionSolver {
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
       if (!this.isCounted(entry)) continue
-      for (const api of entry.facts.provided) appendToListInMap(byApi, api, id)
-      for (const { name } of entry.facts.packages) appendToListInMap(byPackage, name, id)
+      for (const api of entry.facts.provided) getOrCreate(byApi, api, () => []).push(id)
+      for (const { name } of entry.facts.packages) getOrCreate(byPackage, name, () => []).push(id)
     }
     for (const [api, ids] of byApi) {
       const [group = '', version = '', kind = ''] = api.split('\0')
@@ -499,10 +494,4 @@ const getBundleNameFromVariableId = (id: string): string => id.slice(id.lastInde
 function joinUniqueErrorMessages(messages: readonly string[]): string {
   const different = [...new Set(messages)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
-}
-
-function appendToListInMap(map: Map<string, string[]>, key: string, value: string): void {
-  const known = map.get(key)
-  if (known) known.push(value)
-  else map.set(key, [value])
 }

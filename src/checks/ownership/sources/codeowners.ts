@@ -3,7 +3,7 @@
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/text-problems.ts'
 import { parseUserPrincipal, parseTeamPrincipal, type Principal } from '../principals.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
-import { memoizePerObject } from '@catalog-bot/findings/memoize'
+import { memoizePerObject, getOrCreate } from '@catalog-bot/findings/memoize'
 import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/load/select-files'
 
 export interface CodeownersLine {
@@ -75,11 +75,7 @@ const getCodeownersIndex = memoizePerObject((lines: readonly CodeownersLine[]): 
     // The last plain segment is the rarest: `/operators/foo/` names foo's directory.
     const plain = segments.findLast((segment) => segment !== '**' && segment.isPlain)
     if (plain === undefined || plain === '**') others.push(at)
-    else {
-      const known = byName.get(plain.text)
-      if (known) known.push(at)
-      else byName.set(plain.text, [at])
-    }
+    else getOrCreate(byName, plain.text, () => []).push(at)
   }
   return { byName, others }
 })
@@ -164,14 +160,8 @@ function matchesCodeownersPathPattern(
   const last = segments.at(-1)
   const isBelowOnly = last === '**' || last?.text === '*'
   const memo = new Map<number, boolean>()
-  const from = (segment: number, part: number): boolean => {
-    const key = segment * (parts.length + 1) + part
-    const known = memo.get(key)
-    if (known !== undefined) return known
-    const result = step(segment, part)
-    memo.set(key, result)
-    return result
-  }
+  const from = (segment: number, part: number): boolean =>
+    getOrCreate(memo, segment * (parts.length + 1) + part, () => step(segment, part))
   const step = (segment: number, part: number): boolean => {
     const pattern = segments[segment]
     // `docs/*` matches only files directly in docs; a plain name matches the directory's whole content.

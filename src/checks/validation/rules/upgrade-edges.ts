@@ -4,6 +4,7 @@ import type { ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { definePackageRule, toFindingLocation } from '../catalog-rule.ts'
 import { findSimilarName, formatTruncatedNames } from '../names.ts'
 import { findBundleNewerThanChannelHead, listSkipRanges, type ChannelView } from '../view/catalog-view.ts'
+import { getOrCreate } from '@catalog-bot/findings/memoize'
 
 /**
  * An edge to a name that the package does not have. This is legal, because a channel can end at a removed version,
@@ -168,14 +169,11 @@ export const skipRangeMissesPredecessorsRule = definePackageRule<{
   fix: 'Correct the bounds, or make the entry replace the previous version.',
   *find(its) {
     const ladders = new Map<ChannelView, VersionIndex<string>>()
-    const ladderOf = (channel: ChannelView): VersionIndex<string> => {
-      const known = ladders.get(channel)
-      if (known) return known
-      const names = channel.blob.entries.map(({ name }) => name)
-      const made = new VersionIndex(names, (name) => its.bundle(name)?.version)
-      ladders.set(channel, made)
-      return made
-    }
+    const ladderOf = (channel: ChannelView) =>
+      getOrCreate(ladders, channel, () => {
+        const names = channel.blob.entries.map(({ name }) => name)
+        return new VersionIndex(names, (name) => its.bundle(name)?.version)
+      })
     for (const { channel, entry, own, range } of listSkipRanges(its)) {
       if (own.version === undefined) continue
       // Other edges lead to the entry, so the range might be for other channels and catalogs.
