@@ -81,6 +81,7 @@ export async function runValidate(named: readonly string[], options: ValidateCom
     else if (report.leftOut !== undefined)
       printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
+  // While the code was loaded, the space for new objects grew to 2 MB. More would take more memory.
   setFlagsOfShortRun('--semi-space-growth-factor=1')
   await withProgress('Validating', async (report) => {
     for (const [index, directory] of directories.entries()) {
