@@ -167,7 +167,7 @@ async function validateCatalogDirectory(
     // Without a cache, reads only the parts of a file that the profile needs.
     return facts?.factsOf(bytes) ?? parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
   }
-  setFlagsOfShortRun('--invocation-count-for-maglev=2000')
+  if (profile === 'opm') setFlagsOfShortRun('--invocation-count-for-maglev=2000')
   const read = readCatalogDirectory(dir, parse, verdicts ? { kind: 'files', files: verdicts.files } : listing)
   if (read.kind === 'not-a-directory') {
     printToStderr(`Error: ${read.message}`)
