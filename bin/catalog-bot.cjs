@@ -94,11 +94,12 @@ function runJoined(file) {
   const compiled = compiledFolder()
   const [command = ''] = process.argv.slice(2)
   const kept = compiled && join(compiled, nameOf(source, command))
-  // Most catalogs are validated before optimized code, a larger heap, or other threads pay off. src/cli/validate.ts enables them again.
+  // Most catalogs are validated before optimized code, a larger heap, or other threads pay off. src/cli/validate.ts changes these
+  // flags during the run.
   const setFlags = () =>
     command === 'validate' &&
     setFlagsFromString(
-      '--no-turbofan --invocation-count-for-maglev=2000 --semi-space-growth-factor=1 --no-parallel-scavenge --no-incremental-marking',
+      '--no-turbofan --invocation-count-for-maglev=2000 --semi-space-growth-factor=2 --no-parallel-scavenge --no-incremental-marking',
     )
   setFlags()
   const cachedData = kept && readKept(kept)

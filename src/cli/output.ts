@@ -1,5 +1,6 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
+import { fstatSync, writeSync } from 'node:fs'
 import {
   escapeNonPrintableCharacters,
   escapeNonPrintableJsonCharacters,
@@ -31,8 +32,46 @@ const messageBySystemErrorCode: Readonly<Record<string, string>> = {
 /** 0: success. 1: the check failed. 2: the result is inconclusive, or the command could not run. */
 export type ExitCode = 0 | 1 | 2
 
+const descriptorByOutput = { stdout: 1, stderr: 2 } as const
+type Output = keyof typeof descriptorByOutput
+
+const outputsWithoutStream = new Set<Output>()
+
+/** With `isShort`, loads Node's streams only for terminals, because loading them takes as long as reading half a megabyte of a catalog. */
+export function prepareOutput({ isShort }: { readonly isShort: boolean }): void {
+  for (const output of ['stdout', 'stderr'] as const)
+    // A terminal is a character device.
+    if (isShort && !fstatSync(descriptorByOutput[output]).isCharacterDevice())
+      outputsWithoutStream.add(output)
+    else exitWhenClosed(output)
+}
+
+/** A closed pipe, as with `head`, is not a failure, and an exit code that is already set still applies. */
+function exitWhenClosed(output: Output): void {
+  process[output].on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') exitWithError(error)
+    process.exit(process.exitCode ?? 2)
+  })
+}
+
+function write(output: Output, text: string): void {
+  if (!outputsWithoutStream.has(output)) {
+    process[output].write(text)
+    return
+  }
+  let bytes = Buffer.from(text)
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(descriptorByOutput[output], bytes))
+  } catch {
+    // The stream waits for a pipe that is full, and reports any other error.
+    outputsWithoutStream.delete(output)
+    exitWhenClosed(output)
+    process[output].write(bytes)
+  }
+}
+
 export function printToStdout(text: string): void {
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  write('stdout', text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** Prints JSON in parts, because it may exceed the maximum length of a string. */
@@ -71,7 +110,7 @@ function* generateJsonChunks(value: unknown): Generator<string> {
 
 /** Escapes each line, because messages contain names from catalogs, directories, and arguments. */
 export function printToStderr(text: string): void {
-  process.stderr.write(escapeNonPrintableLines(text.endsWith('\n') ? text : `${text}\n`))
+  write('stderr', escapeNonPrintableLines(text.endsWith('\n') ? text : `${text}\n`))
 }
 
 /** Replaces the previously shown text. The new text can contain untrusted text. */
@@ -88,7 +127,12 @@ export async function withProgress<Result>(
   work: (report: ReportProgress) => Promise<Result>,
   delayMs = defaultProgressDelayMs,
 ): Promise<Result> {
-  if (!process.stderr.isTTY || process.env.TERM === 'dumb' || 'CI' in process.env)
+  if (
+    outputsWithoutStream.has('stderr') ||
+    !process.stderr.isTTY ||
+    process.env.TERM === 'dumb' ||
+    'CI' in process.env
+  )
     return await work(() => undefined)
   const { default: createSpinner } = await import('yocto-spinner')
   // A command that stops gracefully has its own signal handlers. The spinner's handler would exit.

@@ -2,23 +2,34 @@
 import { Command } from 'commander'
 import { readPackageVersion } from '../adapters/package-metadata.ts'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
-import { addCatalogCommands } from './commands/catalog-commands.ts'
+import { addCatalogCommands, addValidateCommand } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
 import { addPullRequestCommands } from './commands/pull-commands.ts'
 import { addExamplesToHelp, addUsageHintOnError } from './options.ts'
-import { exitWithError, printToStderr } from './output.ts'
+import { exitWithError, prepareOutput, printToStderr, printToStdout } from './output.ts'
 
-/** `addApp` adds the App's commands, or stubs for them in a package without the App. */
-export function buildProgram(addApp: (program: Command) => void): Command {
+/**
+ * `addApp` adds the App's commands, or stubs for them in a package without the App. `named` is the command that will run, if it is
+ * known. For `validate`, adds no other command, because adding all of them takes longer than reading half a megabyte of a catalog.
+ */
+export function buildProgram(addApp: (program: Command) => void, named?: string): Command {
   const program = new Command('catalog-bot')
     .description('Validate, merge, and publish OLM file-based catalogs.')
     .version(readPackageVersion())
-    .configureOutput({ writeErr: printToStderr })
+    .configureOutput({ writeOut: printToStdout, writeErr: printToStderr })
     .exitOverride((error) => {
       // Help and version exit successfully. Every other exit means that the command could not run.
       process.exit(error.exitCode === 0 ? 0 : 2)
     })
+  if (named === 'validate') addValidateCommand(program)
+  else addAllCommands(program, addApp)
+  addExamplesToHelp(program, ['validate', 'check', 'rule several-heads'])
+  addUsageHintOnError(program)
+  return program
+}
+
+function addAllCommands(program: Command, addApp: (program: Command) => void): void {
   addCatalogCommands(program)
   addPullRequestCommands(program)
   addAuthoringCommands(program)
@@ -26,19 +37,12 @@ export function buildProgram(addApp: (program: Command) => void): Command {
   addMaintainerCommands(program)
   addApp(program)
   addCompletionCommand(program)
-  addExamplesToHelp(program, ['validate', 'check', 'rule several-heads'])
-  addUsageHintOnError(program)
-  return program
 }
 
 export function runProgram(addApp: (program: Command) => void): void {
-  // A closed pipe, as with `head`, is not a failure, and an exit code that is already set still applies.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') exitWithError(error)
-      process.exit(process.exitCode ?? 2)
-    })
-  buildProgram(addApp)
+  const [name] = process.argv.slice(2)
+  prepareOutput({ isShort: name === 'validate' })
+  buildProgram(addApp, name)
     .parseAsync()
     .catch((error: unknown) => {
       exitWithError(error)

@@ -81,6 +81,8 @@ export async function runValidate(named: readonly string[], options: ValidateCom
     else if (report.leftOut !== undefined)
       printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
+  // While the code was loaded, the space for new objects grew to 2 MB. More would take more memory.
+  setFlagsOfShortRun('--semi-space-growth-factor=1')
   await withProgress('Validating', async (report) => {
     for (const [index, directory] of directories.entries()) {
       report(`Validating catalog ${index + 1} of ${directories.length}: ${directory}`)
@@ -165,6 +167,7 @@ async function validateCatalogDirectory(
     // Without a cache, reads only the parts of a file that the profile needs.
     return facts?.factsOf(bytes) ?? parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
   }
+  if (profile === 'opm') setFlagsOfShortRun('--invocation-count-for-maglev=2000')
   const read = readCatalogDirectory(dir, parse, verdicts ? { kind: 'files', files: verdicts.files } : listing)
   if (read.kind === 'not-a-directory') {
     printToStderr(`Error: ${read.message}`)
@@ -174,6 +177,8 @@ async function validateCatalogDirectory(
     return { dir, passed: false, message: read.message, findings: read.findings }
 
   const { catalog } = read
+  // opm's rules take less time than compiling them.
+  if (profile === 'opm') setFlagsOfShortRun('--invocation-count-for-maglev=1000000')
   const verdict =
     profile === 'opm'
       ? validateCatalog(catalog, { ruleSet, profile })
@@ -233,15 +238,24 @@ export async function loadSarifOptions() {
   return { version: readPackageVersion(), rules: allRules, ...(pages !== undefined && { pages }) }
 }
 
+let isLongRun = false
+
 /**
  * V8's compilers and threads take a fourth of a short run's processor time, so bin/catalog-bot.cjs limits them.
  * Enables them in a long run, or before a large file is read.
  */
 function enableTurbofanIfNeeded(nextBytes: number): void {
-  if (nextBytes >= minFileBytesForTurbofan || process.cpuUsage().user >= minUserTimeForTurbofan)
+  if (isLongRun) return
+  isLongRun = nextBytes >= minFileBytesForTurbofan || process.cpuUsage().user >= minUserTimeForTurbofan
+  if (isLongRun)
     setFlagsFromString(
       '--turbofan --invocation-count-for-maglev=400 --semi-space-growth-factor=2 --parallel-scavenge --incremental-marking',
     )
+}
+
+/** Changes V8's limits for the next step. In a checkout, there are none. */
+function setFlagsOfShortRun(flags: string): void {
+  if (!isLongRun && findBuild() !== undefined) setFlagsFromString(flags)
 }
 
 /**

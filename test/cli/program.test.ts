@@ -1,10 +1,22 @@
 // All commands: each has examples that parse, no option swallows an argument, and common mistakes get a short message.
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { Command } from 'commander'
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { moduleExclusionPlugin } from '../../scripts/build/author-exclusions.ts'
 import { buildSplitModules } from '../../scripts/build/split-modules.ts'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
@@ -25,8 +37,9 @@ const commandByFullName = allProgramCommands.map((command): [string, Command] =>
 function parseCommandLine(
   line: readonly string[],
   addApp = addAppCommands,
+  named?: string,
 ): { ran?: string; output: string; code?: number } {
-  const program = buildProgram(addApp)
+  const program = buildProgram(addApp, named)
   let printed = ''
   let ran: string | undefined
   let code: number | undefined
@@ -267,4 +280,52 @@ test('output that cannot be written is exit code 2 with a message, not a result'
     { stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'], encoding: 'utf8' },
   )
   expect([status, stderr]).toEqual([2, 'catalog-bot: the disk is full\n'])
+})
+
+test.each([['--help'], ['--no-such-option'], ['--cache'], ['-o', 'xml'], ['catalog', '--profile', 'opm']])(
+  'validate %j behaves the same when the program contains no other command',
+  (...words) => {
+    const line = ['validate', ...words]
+    expect(parseCommandLine(line, addAppCommands, 'validate')).toEqual(parseCommandLine(line))
+  },
+)
+
+describe('validate, which writes to pipes without a stream,', () => {
+  const folder = createSelfRemovingDirectory('validate-pipe')
+  const pipe = join(folder, 'pipe')
+  const catalog = join(folder, 'catalog')
+  const command = [join(import.meta.dirname, '../../bin/catalog-bot.cjs'), 'validate', '-o', 'json', catalog]
+  const start = (stdout: number) =>
+    spawn(process.execPath, ['--no-warnings', ...command], { stdio: ['ignore', stdout, 'inherit'] })
+  const isPosix = process.platform !== 'win32'
+
+  beforeAll(() => {
+    mkdirSync(catalog)
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+      writeFileSync(join(catalog, `${name}.yaml`), '---\nname: no schema\n'.repeat(100))
+    if (isPosix) execFileSync('mkfifo', [pipe])
+  })
+
+  test('prints everything to a pipe that is full and does not block', async () => {
+    if (!isPosix) return
+    const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+    const child = start(ends)
+    const reader = createReadStream(pipe, { fd: openSync(pipe, 'r') })
+    closeSync(ends)
+    const exited = once(child, 'exit') as Promise<[number, null]>
+    const output = await text(reader)
+    expect(output.length).toBeGreaterThan(65_536)
+    expect((JSON.parse(output) as { findings: unknown[] }).findings).toHaveLength(600)
+    expect(await exited).toEqual([1, null])
+  })
+
+  test('ends with its exit code if nothing reads the pipe', async () => {
+    if (!isPosix) return
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writer = openSync(pipe, 'w')
+    closeSync(reader)
+    const [status] = (await once(start(writer), 'exit')) as [number]
+    closeSync(writer)
+    expect(status).toBe(1)
+  })
 })

@@ -21,7 +21,7 @@ export function addCatalogCommands(program: Command): void {
   addInstallCommand(program)
 }
 
-function addValidateCommand(program: Command): void {
+export function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
     .description('Validate file-based catalogs')
