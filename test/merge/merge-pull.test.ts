@@ -151,12 +151,14 @@ test('a merge that a crashed process pushed is found and not pushed again', asyn
   expect(await attemptMerge([], [], { isPushed: true })).toEqual({ kind: 'landed', pushes: 0 })
 })
 
-test('a merge is reevaluated if its branch is frozen after the evaluation or during preparation', async () => {
-  const freeze = createMergeFreeze()
-  expect(await attemptMerge([], [], { freezes: [freeze] })).toEqual(requeuedMergeAttempt)
-  expect(await attemptMerge([], [], { lateFreezes: [freeze] })).toEqual(requeuedMergeAttempt)
+test('a merge is reevaluated if its branch is frozen after the evaluation', async () => {
+  expect(await attemptMerge([], [], { freezes: [createMergeFreeze()] })).toEqual(requeuedMergeAttempt)
   const other = createMergeFreeze({ branch: 'another' })
   expect(await attemptMerge([], [], { freezes: [other] })).toEqual(successfulMergeAttempt)
+})
+
+test('a merge is reevaluated if its branch is frozen during preparation', async () => {
+  expect(await attemptMerge([], [], { lateFreezes: [createMergeFreeze()] })).toEqual(requeuedMergeAttempt)
 })
 
 test('a pull request that changed and changed back after the evaluation is reevaluated', async () => {

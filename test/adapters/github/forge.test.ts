@@ -12,7 +12,7 @@ import {
   fullRepositoryName,
   startGitHubFixture,
   signJwt,
-  repositoryParams,
+  repo,
   privateKey,
   webhookSecret,
 } from '../../sandbox/github/github-fixture.ts'
@@ -21,7 +21,7 @@ import { createTestGitHubApp } from '../../jobs/job-context.ts'
 const fixture = await startGitHubFixture({ validateTraffic: true })
 const { github, installation, octokit } = fixture
 const githubApp = createTestGitHubApp(fixture, systemClock)
-const repository = { owner: repositoryParams.owner, name: repositoryParams.repo }
+const repository = { owner: repo.owner, name: repo.repo }
 const createForge = async (app: ConstructorParameters<typeof GitHubForge>[2]): Promise<Forge> =>
   new GitHubForge(await githubApp.octokit(installation.id), repository, app)
 const openPull = (author: string, title: string, changes: Record<string, string>) =>
@@ -131,7 +131,6 @@ describe('the state of a check by another App', () => {
     const ci = fixture.client(data.token)
     const put = async (client: typeof ci, more: object, title = name) =>
       (await client.rest.checks.create({ ...repo, name: title, head_sha: headSha, ...more })).data.id
-    const repo = { owner: 'catalogs', repo: 'community' }
 
     await put(octokit, { conclusion: 'success' })
     await put(ci, { conclusion: 'success' }, 'Build')
@@ -291,7 +290,7 @@ describe('a check run', () => {
 
   test('of another App is never treated as ours', async () => {
     await octokit.rest.checks.create({
-      ...repositoryParams,
+      ...repo,
       name: 'catalog-bot / rebuild',
       head_sha: mockPull.headSha,
       status: 'completed',
@@ -313,10 +312,7 @@ describe('the comment of catalog-bot', () => {
     expect(writes()).toBe(once)
     await forge.perform({ kind: 'put-comment', pull: getPullNumber(), body: `${commentMarker}\nsecond` })
     expect((await readOwnReports()).comment?.body).toBe(`${commentMarker}\nsecond`)
-    const { data } = await octokit.rest.issues.listComments({
-      ...repositoryParams,
-      issue_number: mockPull.number,
-    })
+    const { data } = await octokit.rest.issues.listComments({ ...repo, issue_number: mockPull.number })
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
   })
 
@@ -439,7 +435,7 @@ describe('an issue of ours', () => {
       state: 'closed',
       body: text('all are back'),
     })
-    const { data } = await octokit.rest.issues.get({ ...repositoryParams, issue_number: number })
+    const { data } = await octokit.rest.issues.get({ ...repo, issue_number: number })
     expect(data.state_reason).toBe('completed')
     await edit(number, 'one is gone again', 'open')
     expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
@@ -452,7 +448,7 @@ describe('an issue of ours', () => {
       forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
     await commentOnIssue()
     await commentOnIssue()
-    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
+    const { data } = await octokit.rest.issues.listComments({ ...repo, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([`${issueMarker}\nAll is back.`])
   })
 
@@ -462,7 +458,7 @@ describe('an issue of ours', () => {
     const issueMarker = '<!-- catalog-bot:said 2 -->'
     github.comment(issue, 'outsider', `${issueMarker}\nNothing is back.`)
     await forge.perform({ kind: 'say-on-issue', issue: number, marker: issueMarker, body: 'All is back.' })
-    const { data } = await octokit.rest.issues.listComments({ ...repositoryParams, issue_number: number })
+    const { data } = await octokit.rest.issues.listComments({ ...repo, issue_number: number })
     expect(data.map(({ body }) => body)).toEqual([
       `${issueMarker}\nNothing is back.`,
       `${issueMarker}\nAll is back.`,
@@ -576,7 +572,7 @@ test('the App lists where it is installed', async () => {
 
 test('the App knows where it is not installed', async () => {
   expect(await githubApp.isInstalledOn(repository)).toBe(true)
-  expect(await githubApp.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
+  expect(await githubApp.isInstalledOn({ owner: repo.owner, name: 'another' })).toBe(false)
 })
 
 test('all requests and responses match the documentation of GitHub, and none of them is a merge', () => {

@@ -10,11 +10,7 @@ import { GitHubForge } from '../../../src/adapters/github/forge.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/comment.ts'
 import type { BotCommentAndCheckRuns } from '../../../src/ports/forge.ts'
-import {
-  fullRepositoryName,
-  startGitHubFixture,
-  repositoryParams,
-} from '../../sandbox/github/github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repo } from '../../sandbox/github/github-fixture.ts'
 import { createTestGitHubApp } from '../../jobs/job-context.ts'
 
 let openedPullCount = 0
@@ -25,7 +21,7 @@ const app = createTestGitHubApp(githubFixture, systemClock)
 await app.login()
 const githubForge = new GitHubForge(
   await app.octokit(installation.id),
-  { owner: repositoryParams.owner, name: repositoryParams.repo },
+  { owner: repo.owner, name: repo.repo },
   app,
 )
 afterAll(async () => {
@@ -193,12 +189,7 @@ async function fetchPullFieldsInOneQuery(pull: MockPull): Promise<{ data: unknow
     }
   }
   ${graphqlPullFragment}`
-  const variables = {
-    owner: repositoryParams.owner,
-    name: repositoryParams.repo,
-    pull: pull.number,
-    head: pull.headSha,
-  }
+  const variables = { owner: repo.owner, name: repo.repo, pull: pull.number, head: pull.headSha }
   return { data: await octokit.graphql(query, variables) }
 }
 

@@ -42,6 +42,10 @@ function createClientWithCredential(
 /** Resolves an image of the test registry with a new client. */
 const resolveImage = (image: string, ...client: Parameters<typeof createClientWithCredential>) =>
   createClientWithCredential(...client).resolve(formatTestImageReference(image))
+const resolveImageKind = async (...image: Parameters<typeof resolveImage>) =>
+  (await resolveImage(...image)).kind
+const resolveKind = async (client: RegistryClient, image: string) =>
+  (await client.resolve(formatTestImageReference(image))).kind
 const countRegistryRequests = (method: string, part: string) =>
   registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
 const createBasicCredential = (username: string, password: string): RegistryCredential => ({
@@ -155,13 +159,11 @@ describe('quay.io', () => {
   })
   test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
-    expect(await resolveImage('org/app:1', createBasicCredential('org+robot', 'KEY:1'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImageKind('org/app:1', createBasicCredential('org+robot', 'KEY:1'))).toBe('ok')
     expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
       'org+robot',
     )
-    expect(await resolveImage('org/app:1')).toMatchObject({ kind: 'missing-or-private' })
+    expect(await resolveImageKind('org/app:1')).toBe('missing-or-private')
   })
   test('a schema 1 image is unsupported', async () => {
     registryServer.add(
@@ -170,7 +172,7 @@ describe('quay.io', () => {
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await resolveImage('open/old:1')).toMatchObject({ kind: 'unsupported' })
+    expect(await resolveImageKind('open/old:1')).toBe('unsupported')
   })
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
@@ -187,7 +189,7 @@ describe('quay.io', () => {
       )
       sendRegistryError(response, 401, 'UNAUTHORIZED', 'noise')
     }
-    expect(await client.resolve(formatTestImageReference('open/app:2'))).toMatchObject({ kind: 'ok' })
+    expect(await resolveKind(client, 'open/app:2')).toBe('ok')
   })
   test('starts with four concurrent requests, waits after a 429, and resolves all images', async () => {
     const window = defaultRetryPolicy.windows['quay.io']
@@ -240,13 +242,11 @@ describe('ghcr.io', () => {
   test('a public index is found because all four media types are accepted', async () => {
     const digest = computeSha256Digest(Buffer.from(JSON.stringify(emptyImageIndex)))
     expect(await resolveImage('open/app:1')).toEqual({ kind: 'ok', digest })
-    expect(await resolveImage('open/app:2')).toMatchObject({ kind: 'missing' })
+    expect(await resolveImageKind('open/app:2')).toBe('missing')
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
-    expect(await resolveImage('org/private:1')).toMatchObject({ kind: 'missing-or-private' })
-    expect(await resolveImage('org/private:1', createBasicCredential('user', 'ghp_x'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveImageKind('org/private:1')).toBe('missing-or-private')
+    expect(await resolveImageKind('org/private:1', createBasicCredential('user', 'ghp_x'))).toBe('ok')
     expect(await resolveImage('org/private:1', createBasicCredential('user', 'ghp_expired'))).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('rejected the configured credentials'),
@@ -292,8 +292,8 @@ describe('registry.redhat.io', () => {
   })
   test('a service account resolves images, and the CDN receives no credentials', async () => {
     const client = createClientWithCredential(createBasicCredential(account, 'jwt.jwt.jwt'))
-    expect(await client.resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
-    expect(await client.resolve(formatTestImageReference('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await resolveKind(client, 'rhel9/app:1')).toBe('ok')
+    expect(await resolveKind(client, 'rhel9/app:2')).toBe('missing')
     expect(secondRegistryServer.requests[0]?.query.get('account')).toBe(account)
     const blob = { mediaType: '', digest: registryServer.addBlob('layer').digest, size: 5 }
     await client.fetchBlob({ host: registryServer.host, repository: 'rhel9/app' }, blob)
@@ -330,16 +330,14 @@ describe('ECR', () => {
     const client = createClientWithCredential(createBasicCredential('AWS', 'twelve-hours'))
     expect(await client.resolve(formatTestImageReference('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
-    expect(await client.resolve(formatTestImageReference('team/other:1'))).toMatchObject({ kind: 'ok' })
+    expect(await resolveKind(client, 'team/other:1')).toBe('ok')
     // The client caches the authentication scheme of the host, so the first request has the password.
     expect(registryServer.requests).toHaveLength(1)
-    expect(await client.resolve(formatTestImageReference('team/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await resolveKind(client, 'team/app:2')).toBe('missing')
     expect(registryServer.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
   test('an expired password is inconclusive', async () => {
-    expect(await resolveImage('team/app:1', createBasicCredential('AWS', 'yesterday'))).toMatchObject({
-      kind: 'unknown',
-    })
+    expect(await resolveImageKind('team/app:1', createBasicCredential('AWS', 'yesterday'))).toBe('unknown')
   })
 })
 
@@ -384,19 +382,11 @@ describe('GAR', () => {
     '%s can read the project, and missing images and repositories are missing',
     async (username, password) => {
       const client = createClientWithCredential(createBasicCredential(username, password))
-      expect(await client.resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
-        kind: 'ok',
-      })
-      expect(await client.resolve(formatTestImageReference('project/repo/image:2'))).toMatchObject({
-        kind: 'missing',
-      })
-      expect(await client.resolve(formatTestImageReference('project/no-repo/image:1'))).toMatchObject({
-        kind: 'missing',
-      })
+      expect(await resolveKind(client, 'project/repo/image:1')).toBe('ok')
+      expect(await resolveKind(client, 'project/repo/image:2')).toBe('missing')
+      expect(await resolveKind(client, 'project/no-repo/image:1')).toBe('missing')
       // Google does not report which one applies.
-      expect(await client.resolve(formatTestImageReference('no-project/x/image:1'))).toMatchObject({
-        kind: 'missing-or-private',
-      })
+      expect(await resolveKind(client, 'no-project/x/image:1')).toBe('missing-or-private')
     },
   )
   test('a key from a docker config that gcloud or `docker login` writes is accepted', async () => {
@@ -407,11 +397,11 @@ describe('GAR', () => {
         'config.json',
       ),
     )
-    expect(await resolveImage('project/repo/image:1', source)).toMatchObject({ kind: 'ok' })
+    expect(await resolveImageKind('project/repo/image:1', source)).toBe('ok')
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
-    expect(await resolveImage('open-project/repo/image:1')).toMatchObject({ kind: 'ok' })
-    expect(await resolveImage('project/repo/image:1')).toMatchObject({ kind: 'missing-or-private' })
+    expect(await resolveImageKind('open-project/repo/image:1')).toBe('ok')
+    expect(await resolveImageKind('project/repo/image:1')).toBe('missing-or-private')
   })
 })
 
@@ -442,17 +432,15 @@ describe('ACR', () => {
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await resolveImage('app:1', source)).toMatchObject({ kind: 'ok' })
+    expect(await resolveImageKind('app:1', source)).toBe('ok')
     const post = registryServer.requests.find(({ method }) => method === 'POST')
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
-    expect(await resolveImage('app:1', createBasicCredential('admin', 'p'))).toMatchObject({ kind: 'ok' })
-    expect(await resolveImage('app:1', createBasicCredential('admin', 'q'))).toMatchObject({
-      kind: 'unknown',
-    })
-    expect(await resolveImage('app:1')).toMatchObject({ kind: 'missing-or-private' })
+    expect(await resolveImageKind('app:1', createBasicCredential('admin', 'p'))).toBe('ok')
+    expect(await resolveImageKind('app:1', createBasicCredential('admin', 'q'))).toBe('unknown')
+    expect(await resolveImageKind('app:1')).toBe('missing-or-private')
   })
 })
 
@@ -489,16 +477,12 @@ describe('Harbor', () => {
   })
   test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
     const client = createClientWithCredential(createBasicCredential('robot$project+bot', 's'))
-    expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
-      kind: 'ok',
-    })
+    expect(await resolveKind(client, 'quay-proxy/org/app:1')).toBe('ok')
     const reference = { host: registryServer.host, repository: 'quay-proxy/org/app', tag: '1' }
     expect((await client.fetchManifest(reference)).mediaType).toBe(manifestMediaTypes.ociManifest)
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(0)
-    expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:2'))).toMatchObject({
-      kind: 'missing',
-    })
-    expect(await resolveImage('quay-proxy/org/app:1')).toMatchObject({ kind: 'missing-or-private' })
+    expect(await resolveKind(client, 'quay-proxy/org/app:2')).toBe('missing')
+    expect(await resolveImageKind('quay-proxy/org/app:1')).toBe('missing-or-private')
   })
 })
 
@@ -519,13 +503,10 @@ describe('Nexus', () => {
   })
   test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
     const client = createClientWithCredential(createBasicCredential('u', 'p'))
-    expect(await client.resolve(formatTestImageReference('hosted/none:1'))).toMatchObject({ kind: 'missing' })
+    expect(await resolveKind(client, 'hosted/none:1')).toBe('missing')
     const heads = countRegistryRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)
-    for (const tag of ['1', '2'])
-      expect(await client.resolve(formatTestImageReference(`hosted/app:${tag}`))).toMatchObject({
-        kind: 'ok',
-      })
+    for (const tag of ['1', '2']) expect(await resolveKind(client, `hosted/app:${tag}`)).toBe('ok')
     expect(countRegistryRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('a server error is inconclusive, and the reason contains no HTML', async () => {

@@ -34,6 +34,7 @@ import {
 } from './fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
+import { createPlannedClusterTest } from '../planned-cluster-test.ts'
 
 const temporaryDirectory = createSelfRemovingDirectory('trial')
 let fakeApi: FakeKubernetesApi
@@ -44,9 +45,10 @@ writeFileSync(join(temporaryDirectory, 'kubeconfig'), fakeApiServer.kubeconfig)
 afterAll(() => fakeApiServer.close())
 beforeEach(() => resetFakeCluster())
 
-async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Promise<void> {
+/** A cluster that serves these APIs in addition to those of every cluster. */
+async function resetFakeCluster(kinds = olmV0ApiKinds): Promise<void> {
   await clusterClient?.close()
-  fakeApi = new FakeKubernetesApi(kinds)
+  fakeApi = new FakeKubernetesApi([...coreApiKinds, ...kinds])
   fakeApiServer.api = fakeApi
   clusterClient = await createKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
@@ -66,18 +68,8 @@ const createClusterTestStep = (root: string, ...others: string[]) => ({
   image: `registry.test/${root}@sha256:${root}`,
 })
 
-function createClusterTestPlan(more: Partial<PlannedClusterTest> = {}): PlannedClusterTest {
-  return {
-    target: 'OLM v0',
-    package: 'foo',
-    channel: 'stable',
-    mode: 'AllNamespaces',
-    steps: [createClusterTestStep('foo.v1')],
-    crds: ['reds.foo.test'],
-    isUpgrade: false,
-    ...more,
-  }
-}
+const createClusterTestPlan = (more?: Partial<PlannedClusterTest>) =>
+  createPlannedClusterTest({ steps: [createClusterTestStep('foo.v1')], crds: ['reds.foo.test'], ...more })
 const upgradeTestPlan: Partial<PlannedClusterTest> = {
   steps: [createClusterTestStep('foo.v1'), createClusterTestStep('foo.v2')],
   isUpgrade: true,
@@ -724,7 +716,7 @@ test('responses that never arrive time out and do not fail the test', async () =
 })
 
 test('a cluster without the required API is inconclusive, and nothing is created on it', async () => {
-  await resetFakeCluster([...coreApiKinds])
+  await resetFakeCluster([])
   for (const target of ['OLM v0', 'OLM v1', 'RukPak helm'] as const)
     expect((await runTestPlan({ target })).outcome).toMatchObject({ ...inconclusive, code: 'api-absent' })
   expect(listKubernetesWriteRequests()).toEqual([])
@@ -754,7 +746,7 @@ test('a failure of the environment is retried twice, and a failure of the change
 
 test('OLM v1: installs, upgrades by another selector, and leaves nothing behind', async () => {
   for (const more of [{}, upgradeTestPlan]) {
-    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
+    await resetFakeCluster(olmV1ApiKinds)
     const steps = 'steps' in more ? more.steps : [createClusterTestStep('foo.v2')]
     simulateOlmV1(fakeApi, { installs: { base: 'foo.v1', head: 'foo.v2' } })
     const report = await runTestPlan({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
@@ -764,7 +756,7 @@ test('OLM v1: installs, upgrades by another selector, and leaves nothing behind'
 })
 
 test('OLM v1: an installer is created if the API requires it, and gets the configured role', async () => {
-  await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
+  await resetFakeCluster(olmV1ApiKinds)
   fakeApi.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -810,7 +802,7 @@ test.each([
   ['Get "https://registry.test/v2/": dial tcp: i/o timeout', 'registry-failing'],
   ['something unknown', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
-  await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
+  await resetFakeCluster(olmV1ApiKinds)
   simulateOlmV1(fakeApi, {
     installs: { base: '', head: 'foo.v1' },
     extension: () => createRetryingStatusConditions(message),
@@ -821,7 +813,7 @@ test.each([
 
 test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and missing pods', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
-    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
+    await resetFakeCluster(olmV1ApiKinds)
     simulateOlmV1(fakeApi, script)
     const { outcome } = await runTestPlan({ target: 'OLM v1' }, catalogImages)
     expect(listClusterObjects()).toEqual([])
@@ -880,7 +872,7 @@ test('a resolution that fails at first and a crash that recovers do not fail the
 
 test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is a failure', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
-    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
+    await resetFakeCluster(olmV1ApiKinds)
     const began = fakeApi.now
     simulateOlmV1(fakeApi, {
       installs: { base: '', head: 'foo.v1' },
@@ -908,7 +900,7 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
   '%s: a failure that RukPak recovers from is not final, and the clock restarts when it returns',
   async (target) => {
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
-      await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
+      await resetFakeCluster(getRukPakApiKinds('v1alpha1'))
       rejectBundlePatches()
       const began = fakeApi.now
       simulateRukPak(fakeApi, {
@@ -943,7 +935,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   'RukPak %s: installs with each provisioner, and pivots to the next bundle',
   async (version) => {
     for (const target of ['RukPak plain', 'RukPak registry', 'RukPak helm'] as const) {
-      await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds(version)])
+      await resetFakeCluster(getRukPakApiKinds(version))
       simulateRukPak(fakeApi)
       rejectBundlePatches()
       expect((await runTestPlan({ target, ...upgradeTestPlan })).outcome).toEqual({ verdict: 'installs' })
@@ -954,7 +946,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
 
 test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected bundles', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
-    await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
+    await resetFakeCluster(getRukPakApiKinds('v1alpha1'))
     simulateRukPak(fakeApi, script)
     if (isImmutable) rejectBundlePatches()
     const report = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
@@ -986,7 +978,7 @@ test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected
 })
 
 test('RukPak: waits until objects in other namespaces are gone, and never deletes them itself', async () => {
-  await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha2')])
+  await resetFakeCluster(getRukPakApiKinds('v1alpha2'))
   simulateRukPak(fakeApi)
   let goneAt = 0
   fakeApi.controllers.push((now) => {
@@ -1017,7 +1009,7 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
 })
 
 test('RukPak: missing permission to patch a Bundle does not prove that Bundles are immutable', async () => {
-  await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
+  await resetFakeCluster(getRukPakApiKinds('v1alpha1'))
   simulateRukPak(fakeApi)
   rejectBundlePatches('bundles "x" is forbidden: User "trials" cannot patch resource "bundles"')
   const { outcome } = await runTestPlan({ target: 'RukPak plain', ...upgradeTestPlan })
@@ -1028,7 +1020,7 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
   const outcomeOf = async (
     placePod: (deployment: StoredKubernetesObject) => Parameters<FakeKubernetesApi['put']>[0][],
   ) => {
-    await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
+    await resetFakeCluster(getRukPakApiKinds('v1alpha1'))
     simulateRukPak(fakeApi, {
       deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
     })

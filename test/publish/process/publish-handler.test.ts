@@ -29,6 +29,8 @@ const requestedImage = {
 }
 
 let fakeRegistries: FakeCatalogPublisher[]
+/** That of the first entry: every entry has its own client, and so its own credentials. */
+let firstRegistry: FakeCatalogPublisher
 let openedPublishEntryIndexes: number[]
 let publishContext: PublishContext
 
@@ -38,11 +40,9 @@ let loadSigningKey: () => Promise<SigningKey | undefined>
 /** Base images that only mirrors have. */
 let mirroredImageReferences: Map<string, string>
 
-/** The first entry's registry: every entry has its own client, and so its own credentials. */
-const getFirstFakeRegistry = () => fakeRegistries[0] as FakeCatalogPublisher
-
 beforeEach(() => {
-  fakeRegistries = [new FakeCatalogPublisher(), new FakeCatalogPublisher()]
+  firstRegistry = new FakeCatalogPublisher()
+  fakeRegistries = [firstRegistry, new FakeCatalogPublisher()]
   for (const one of fakeRegistries) one.bases.set(baseImageReference, `sha256:${'b'.repeat(64)}`)
   openedPublishEntryIndexes = []
   loadSigningKey = () => Promise.resolve(undefined)
@@ -106,18 +106,18 @@ describe('an order to publish', () => {
     let intended = ''
     const answer = await runPublishRequest(publishRequest, (digest) => {
       intended = digest
-      expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeUndefined()
+      expect(firstRegistry.findDigest(`${catalogImageName}:latest`)).toBeUndefined()
       return 'go'
     })
     expect(answer).toMatchObject({ kind: 'published', digest: intended, before: { latest: null, v4: null } })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBe(intended)
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4`)).toBe(intended)
-    expect(getFirstFakeRegistry().calls).toContain(`verify ${catalogImageName}`)
+    expect(firstRegistry.findDigest(`${catalogImageName}:latest`)).toBe(intended)
+    expect(firstRegistry.findDigest(`${catalogImageName}:v4`)).toBe(intended)
+    expect(firstRegistry.calls).toContain(`verify ${catalogImageName}`)
   })
 
   test('writes nothing if a newer commit exists', async () => {
     expect(await runPublishRequest(publishRequest, () => 'superseded')).toEqual({ kind: 'superseded' })
-    expect(getFirstFakeRegistry().calls.filter((call) => call.startsWith('push'))).toEqual([])
+    expect(firstRegistry.calls.filter((call) => call.startsWith('push'))).toEqual([])
   })
 
   test('for an existing image changes nothing', async () => {
@@ -129,18 +129,18 @@ describe('an order to publish', () => {
     const orderWithHistory = { ...publishRequest, history: { tag: 'v4-0123' } }
     const first = await runPublishRequest(orderWithHistory)
     expect(first).toMatchObject({ history: 'v4-0123' })
-    getFirstFakeRegistry().bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
+    firstRegistry.bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
     const second = await runPublishRequest(orderWithHistory)
     if (first.kind !== 'published' || second.kind !== 'published') throw new Error('not published')
     expect(second.history).toBe(`v4-0123-${second.digest.slice(7, 15)}`)
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-0123`)).toBe(first.digest)
+    expect(firstRegistry.findDigest(`${catalogImageName}:v4-0123`)).toBe(first.digest)
     expect(
       await runPublishRequest({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
     ).not.toHaveProperty('history')
   })
 
   test('fails if the registry returns something else, and reports the differences', async () => {
-    getFirstFakeRegistry().verify = () =>
+    firstRegistry.verify = () =>
       Promise.resolve({
         digest: '',
         contentDigest: '',
@@ -155,18 +155,18 @@ describe('an order to publish', () => {
   })
 
   test('fails with a retryable error if a tag moves during the push or verification', async () => {
-    getFirstFakeRegistry().beforeCall = (call) => {
-      if (call.startsWith('push')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
+    firstRegistry.beforeCall = (call) => {
+      if (call.startsWith('push')) firstRegistry.putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
-    getFirstFakeRegistry().beforeCall = (call) => {
-      if (call.startsWith('verify')) getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'theirs')
+    firstRegistry.beforeCall = (call) => {
+      if (call.startsWith('verify')) firstRegistry.putImage(catalogImageName, 'latest', 'theirs')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
   })
 
   test('reports registry errors, and whether a retry helps', async () => {
-    getFirstFakeRegistry().beforeCall = () => {
+    firstRegistry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503', { retryAfter: 9 })
     }
     expect(await runPublishRequest(publishRequest)).toEqual({
@@ -175,7 +175,7 @@ describe('an order to publish', () => {
       retryable: true,
       retryAfter: 9,
     })
-    getFirstFakeRegistry().beforeCall = () => {
+    firstRegistry.beforeCall = () => {
       throw new RegistryError('credentials', 'we may not push there')
     }
     expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: false })
@@ -186,13 +186,13 @@ describe('an order to publish', () => {
       kind: 'failed',
       retryable: false,
     })
-    expect(getFirstFakeRegistry().calls).toEqual([])
+    expect(firstRegistry.calls).toEqual([])
   })
 })
 
 /** The types of the artifacts attached to an image. */
 const listAttachedArtifactTypes = async (digest: string) =>
-  (await getFirstFakeRegistry().attached(catalogImageName, digest)).map(({ artifactType }) =>
+  (await firstRegistry.attached(catalogImageName, digest)).map(({ artifactType }) =>
     artifactType.split('.').at(-1),
   )
 
@@ -206,7 +206,7 @@ describe('the attachments of an image', () => {
   let verifying: VerifyingKey
   const verified = () =>
     verifyImage(
-      getFirstFakeRegistry().reader,
+      firstRegistry.reader,
       { host: 'quay.io', repository: 'coast/catalog', tag: 'latest' },
       verifying,
     )
@@ -230,7 +230,7 @@ describe('the attachments of an image', () => {
   })
 
   test('are optional without a key: if they fail, the image counts as published', async () => {
-    getFirstFakeRegistry().beforeCall = (call) => {
+    firstRegistry.beforeCall = (call) => {
       if (call.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
     expect(await runPublishRequest(given)).toMatchObject({
@@ -264,7 +264,7 @@ describe('the attachments of an image', () => {
 
   test('are required with a key: until they are signed, the image is not published', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    getFirstFakeRegistry().beforeCall = (call) => {
+    firstRegistry.beforeCall = (call) => {
       if (call.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
     }
     expect(await runPublishRequest(given)).toMatchObject({
@@ -272,7 +272,7 @@ describe('the attachments of an image', () => {
       retryable: true,
       why: expect.stringMatching(/is not signed: quay.io takes no such thing/),
     })
-    getFirstFakeRegistry().beforeCall = () => undefined
+    firstRegistry.beforeCall = () => undefined
     expect(await runPublishRequest(given)).toMatchObject({ kind: 'published' })
     expect(await verified()).toMatchObject({ signatures: 1 })
   })
@@ -280,13 +280,13 @@ describe('the attachments of an image', () => {
   test('with an unusable key, nothing is pushed', async () => {
     loadSigningKey = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
     expect(await runPublishRequest(given)).toMatchObject({ kind: 'failed', retryable: true })
-    expect(getFirstFakeRegistry().calls).toEqual([])
+    expect(firstRegistry.calls).toEqual([])
   })
 
   test('an image from elsewhere with the same content is replaced by ours and not signed', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const ours = publishedDigest(await runPublishRequest(given))
-    const shelf = getFirstFakeRegistry().getRepository(catalogImageName)
+    const shelf = firstRegistry.getRepository(catalogImageName)
     const known = shelf.images.get(ours)
     if (!known) throw new Error('there is no image')
     const bytes = Buffer.from('{"layers":["theirs"]}')
@@ -298,9 +298,7 @@ describe('the attachments of an image', () => {
       unchanged: false,
     })
     expect(
-      getFirstFakeRegistry().findDigest(
-        `${catalogImageName}:${formatCosignTag(computeDigest(bytes), 'sig')}`,
-      ),
+      firstRegistry.findDigest(`${catalogImageName}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
     ).toBeUndefined()
   })
 
@@ -322,7 +320,7 @@ describe('the attachments of an image', () => {
   test('name the image that the catalog came from after a rebase', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const old = publishedDigest(await runPublishRequest(given))
-    getFirstFakeRegistry().bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
+    firstRegistry.bases.set(baseImageReference, `sha256:${'c'.repeat(64)}`)
     const { settings, tags, annotations } = given
     const now = publishedDigest(
       await runPublishRequest({
@@ -375,7 +373,7 @@ describe("the operator's list", () => {
   })
 
   test("rejects base images on the operator's network unless the entry allows them", async () => {
-    getFirstFakeRegistry().bases.set(`${internalBaseImageReference}:1`, `sha256:${'d'.repeat(64)}`)
+    firstRegistry.bases.set(`${internalBaseImageReference}:1`, `sha256:${'d'.repeat(64)}`)
     const other = {
       ...publishRequest,
       settings: { ...publishRequest.settings, base: 'registry.inside.example/secret:1' },
@@ -448,20 +446,20 @@ describe('removing old images', () => {
     runPublishRequest({ kind: 'remove', ...requestedImage, images })
 
   test('removes images that no other tag names', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    firstRegistry.putImage(catalogImageName, 'latest', 'new')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
       kind: 'removed',
       gone: [old],
       left: [],
     })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:v4-old`)).toBeUndefined()
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBeDefined()
+    expect(firstRegistry.findDigest(`${catalogImageName}:v4-old`)).toBeUndefined()
+    expect(firstRegistry.findDigest(`${catalogImageName}:latest`)).toBeDefined()
   })
 
   test('leaves an image that has any other tag, even one that we did not set', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'old')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    firstRegistry.putImage(catalogImageName, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       left: [{ digest: old, why: 'the tag somebody still refers to this image' }],
@@ -469,8 +467,8 @@ describe('removing old images', () => {
   })
 
   test('leaves an image that belongs to a retained index', async () => {
-    const child = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'child')
-    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'index', [child])
+    const child = firstRegistry.putImage(catalogImageName, 'v4-old', 'child')
+    firstRegistry.putImage(catalogImageName, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       left: [{ digest: child }],
@@ -478,9 +476,9 @@ describe('removing old images', () => {
   })
 
   test('uses what a tag names now, not what it named before', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
     // Our tag was moved to another image.
-    const theirs = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'theirs')
+    const theirs = firstRegistry.putImage(catalogImageName, 'v4-old', 'theirs')
     expect(
       await remove([
         { digest: old, tags: ['v4-old'] },
@@ -495,9 +493,7 @@ describe('removing old images', () => {
     const put = async (document: object, ...tags: readonly string[]) => {
       const bytes = Buffer.from(JSON.stringify(document))
       const manifest = { mediaType: 'application/vnd.oci.image.manifest.v1+json', bytes }
-      return (
-        await getFirstFakeRegistry().attach({ repository: catalogImageName, manifest, blobs: [], tags })
-      ).digest
+      return (await firstRegistry.attach({ repository: catalogImageName, manifest, blobs: [], tags })).digest
     }
     const descriptor = { mediaType: 'application/vnd.oci.empty.v1+json', digest: subject, size: 2 }
     const artifact = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.manifest.v1+json', layers: [] }
@@ -508,13 +504,12 @@ describe('removing old images', () => {
     )
     return { bill, signature }
   }
-  const isThere = (digest: string) =>
-    getFirstFakeRegistry().getRepository(catalogImageName).artifacts.has(digest)
+  const isThere = (digest: string) => firstRegistry.getRepository(catalogImageName).artifacts.has(digest)
 
   test('removes the attachments of removed images, and leaves those of retained images', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'v4-kept', 'kept')
-    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'kept')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    const kept = firstRegistry.putImage(catalogImageName, 'v4-kept', 'kept')
+    firstRegistry.putImage(catalogImageName, 'somebody', 'kept')
     const gone = await dress(old, 'old')
     const stays = await dress(kept, 'kept')
     expect(
@@ -529,26 +524,24 @@ describe('removing old images', () => {
       true,
       true,
     ])
-    expect(
-      getFirstFakeRegistry().findDigest(`${catalogImageName}:${formatCosignTag(old, 'sig')}`),
-    ).toBeUndefined()
+    expect(firstRegistry.findDigest(`${catalogImageName}:${formatCosignTag(old, 'sig')}`)).toBeUndefined()
   })
 
   test('leaves an artifact that the referrers of an image list but that names another subject', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'kept')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    const kept = firstRegistry.putImage(catalogImageName, 'latest', 'kept')
     const { bill } = await dress(kept, 'kept')
-    getFirstFakeRegistry().extraAttached = [{ digest: bill, artifactType: 'bill' }]
+    firstRegistry.extraAttached = [{ digest: bill, artifactType: 'bill' }]
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({ gone: [old] })
     expect(isThere(bill)).toBe(true)
   })
 
   test('leaves the signature of a removed image if a retained image shares it', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    const kept = getFirstFakeRegistry().putImage(catalogImageName, 'v4-kept', 'kept')
-    getFirstFakeRegistry().putImage(catalogImageName, 'somebody', 'kept')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    const kept = firstRegistry.putImage(catalogImageName, 'v4-kept', 'kept')
+    firstRegistry.putImage(catalogImageName, 'somebody', 'kept')
     const { signature } = await dress(old, 'old')
-    getFirstFakeRegistry().getRepository(catalogImageName).tags.set(formatCosignTag(kept, 'sig'), signature)
+    firstRegistry.getRepository(catalogImageName).tags.set(formatCosignTag(kept, 'sig'), signature)
     await remove([
       { digest: old, tags: ['v4-old'] },
       { digest: kept, tags: ['v4-kept'] },
@@ -557,8 +550,8 @@ describe('removing old images', () => {
   })
 
   test('reports that a registry does not support deletion', async () => {
-    getFirstFakeRegistry().supportsDeletion = false
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
+    firstRegistry.supportsDeletion = false
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
       left: [{ digest: old, why: 'the registry does not support deleting images' }],
@@ -568,8 +561,8 @@ describe('removing old images', () => {
 
 describe('an order to retag', () => {
   test('moves the tags to an existing image, and returns their previous digests', async () => {
-    const old = getFirstFakeRegistry().putImage(catalogImageName, 'v4-old', 'old')
-    const now = getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
+    const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
+    const now = firstRegistry.putImage(catalogImageName, 'latest', 'new')
     const answer = await runPublishRequest({
       kind: 'retag',
       ...requestedImage,
@@ -577,11 +570,11 @@ describe('an order to retag', () => {
       tags: ['latest'],
     })
     expect(answer).toMatchObject({ kind: 'published', digest: old, before: { latest: now } })
-    expect(getFirstFakeRegistry().findDigest(`${catalogImageName}:latest`)).toBe(old)
+    expect(firstRegistry.findDigest(`${catalogImageName}:latest`)).toBe(old)
   })
 
   test('to a missing image fails', async () => {
-    getFirstFakeRegistry().putImage(catalogImageName, 'latest', 'new')
+    firstRegistry.putImage(catalogImageName, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(
       await runPublishRequest({ kind: 'retag', ...requestedImage, digest: gone, tags: ['latest'] }),

@@ -6,7 +6,7 @@ import {
   startGitHubFixture,
   runGit,
   signJwt,
-  repositoryParams,
+  repo,
   privateKey,
 } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
@@ -39,7 +39,7 @@ describe('an app authenticates with a JWT', () => {
 
   test('an installation token is not accepted as a JWT, and a JWT cannot access a repository', async () => {
     await expect(octokit.rest.apps.getAuthenticated()).rejects.toEqual(createHttpErrorMatcher(401))
-    await expect(fixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(createHttpErrorMatcher(401))
+    await expect(fixture.asApp.rest.pulls.list(repo)).rejects.toEqual(createHttpErrorMatcher(401))
   })
 
   test("Probot's client authenticates automatically", async () => {
@@ -47,18 +47,16 @@ describe('an app authenticates with a JWT', () => {
       auth: { appId: fixture.app.id, privateKey, installationId: installation.id },
       baseUrl: github.url,
     })
-    expect((await octokit.rest.repos.get(repositoryParams)).data.full_name).toBe(fullRepositoryName)
+    expect((await octokit.rest.repos.get(repo)).data.full_name).toBe(fullRepositoryName)
   })
 })
 
 describe('an installation token', () => {
   test('expires after an hour for REST and Git', async () => {
     const token = await fixture.token()
-    await fixture.client(token).rest.repos.get(repositoryParams)
+    await fixture.client(token).rest.repos.get(repo)
     currentTimeMs += 3_600_000
-    await expect(fixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createHttpErrorMatcher(401),
-    )
+    await expect(fixture.client(token).rest.repos.get(repo)).rejects.toEqual(createHttpErrorMatcher(401))
     await expect(
       runGit(fixture.directory, token, 'ls-remote', `${github.url}/${fullRepositoryName}.git`),
     ).rejects.toThrow()
@@ -66,8 +64,8 @@ describe('an installation token', () => {
 
   test('can be narrowed, but not widened', async () => {
     const token = await fixture.token({ permissions: { contents: 'read' } })
-    await fixture.client(token).rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
-    await expect(fixture.client(token).rest.pulls.list(repositoryParams)).rejects.toThrow(
+    await fixture.client(token).rest.repos.getContent({ ...repo, path: 'README.md' })
+    await expect(fixture.client(token).rest.pulls.list(repo)).rejects.toThrow(
       'Resource not accessible by integration',
     )
     await expect(fixture.token({ permissions: { administration: 'write' } })).rejects.toEqual(
@@ -83,32 +81,24 @@ describe('an installation token', () => {
 
   test('gives access only to the repositories it was created for', async () => {
     const other = { owner: 'catalogs', repo: 'other' }
-    const repo = await github.createRepository('catalogs', 'other', { private: true })
+    const created = await github.createRepository('catalogs', 'other', { private: true })
     github.changeInstallation(installation, ['catalogs/other'])
     const [one, both] = [await fixture.token({ repositoryNames: ['community'] }), await fixture.token()]
     await expect(fixture.client(one).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
-    expect((await fixture.client(both).rest.repos.get(other)).data.id).toBe(repo.id)
+    expect((await fixture.client(both).rest.repos.get(other)).data.id).toBe(created.id)
     github.changeInstallation(installation, [], ['catalogs/other'])
     await expect(fixture.client(both).rest.repos.get(other)).rejects.toEqual(createHttpErrorMatcher(404))
   })
 
   test.each<[string, 'read' | 'write', (client: GitHubFixture['octokit']) => Promise<unknown>]>([
-    [
-      'checks',
-      'write',
-      async (it) => it.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: 'main' }),
-    ],
+    ['checks', 'write', async (it) => it.rest.checks.create({ ...repo, name: 'x', head_sha: 'main' })],
     [
       'statuses',
       'write',
-      async (it) => it.rest.repos.createCommitStatus({ ...repositoryParams, sha: 'main', state: 'success' }),
+      async (it) => it.rest.repos.createCommitStatus({ ...repo, sha: 'main', state: 'success' }),
     ],
-    [
-      'statuses',
-      'read',
-      async (it) => it.rest.repos.getCombinedStatusForRef({ ...repositoryParams, ref: 'main' }),
-    ],
-    ['pull_requests', 'read', async (it) => it.rest.pulls.list(repositoryParams)],
+    ['statuses', 'read', async (it) => it.rest.repos.getCombinedStatusForRef({ ...repo, ref: 'main' })],
+    ['pull_requests', 'read', async (it) => it.rest.pulls.list(repo)],
     [
       'members',
       'read',
@@ -118,14 +108,9 @@ describe('an installation token', () => {
     [
       'actions',
       'write',
-      async (it) =>
-        it.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id: 'none.yml', ref: 'main' }),
+      async (it) => it.rest.actions.createWorkflowDispatch({ ...repo, workflow_id: 'none.yml', ref: 'main' }),
     ],
-    [
-      'contents',
-      'write',
-      async (it) => it.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
-    ],
+    ['contents', 'write', async (it) => it.rest.repos.createDispatchEvent({ ...repo, event_type: 'x' })],
   ])('without "%s: %s", a request is rejected with 403', async (permission, level, call) => {
     const all = { ...installation.permissions }
     const less = { ...all, [permission]: 'read' as const }
@@ -140,11 +125,9 @@ describe('an installation token', () => {
   test('of a suspended or removed installation is rejected', async () => {
     const token = await fixture.token()
     github.suspend(installation)
-    await expect(fixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createHttpErrorMatcher(403),
-    )
+    await expect(fixture.client(token).rest.repos.get(repo)).rejects.toEqual(createHttpErrorMatcher(403))
     github.suspend(installation, false)
-    await fixture.client(token).rest.repos.get(repositoryParams)
+    await fixture.client(token).rest.repos.get(repo)
     const { app, installations } = github.installApp(
       { slug: 'short-lived', privateKey, webhookSecret: 'x', events: [], permissions: { contents: 'read' } },
       [fullRepositoryName],
@@ -155,19 +138,17 @@ describe('an installation token', () => {
       installation_id: second?.id ?? 0,
     })
     if (second !== undefined) github.uninstall(second)
-    await expect(fixture.client(data.token).rest.repos.get(repositoryParams)).rejects.toEqual(
-      createHttpErrorMatcher(401),
-    )
+    await expect(fixture.client(data.token).rest.repos.get(repo)).rejects.toEqual(createHttpErrorMatcher(401))
   })
 })
 
 test('a user with read access cannot dispatch events or create refs', async () => {
   const client = fixture.client(github.tokenFor('outsider'))
+  await expect(client.rest.repos.createDispatchEvent({ ...repo, event_type: 'x' })).rejects.toEqual(
+    createHttpErrorMatcher(403),
+  )
   await expect(
-    client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
-  ).rejects.toEqual(createHttpErrorMatcher(403))
-  await expect(
-    client.rest.git.createRef({ ...repositoryParams, ref: 'refs/heads/x', sha: '0'.repeat(40) }),
+    client.rest.git.createRef({ ...repo, ref: 'refs/heads/x', sha: '0'.repeat(40) }),
   ).rejects.toEqual(createHttpErrorMatcher(403))
 })
 

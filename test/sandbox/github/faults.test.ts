@@ -1,13 +1,7 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  fullRepositoryName,
-  startGitHubFixture,
-  runGit,
-  repositoryParams,
-  createPullOptions,
-} from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, runGit, repo, createPullOptions } from './github-fixture.ts'
 
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
@@ -16,7 +10,7 @@ afterEach(() => github.clearFaults())
 afterAll(async () => githubFixture.stop())
 
 const createComment = async (): Promise<unknown> =>
-  octokit.rest.issues.createComment({ ...repositoryParams, issue_number: mockPullRequest.number, body: 'x' })
+  octokit.rest.issues.createComment({ ...repo, issue_number: mockPullRequest.number, body: 'x' })
 const commentCreationRoute = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
 
 test('a configured status is returned the configured number of times, without the write', async () => {
@@ -49,21 +43,17 @@ test.each([
 test('a request can stay without a response until the client times out', async () => {
   github.fail((each) => each.template.endsWith('/pulls'), { timeout: true })
   const request = { signal: AbortSignal.timeout(50) }
-  await expect(octokit.rest.pulls.list({ ...repositoryParams, request })).rejects.toThrow()
+  await expect(octokit.rest.pulls.list({ ...repo, request })).rejects.toThrow()
   expect(github.requests.at(-1)).toMatchObject({ template: '/repos/{owner}/{repo}/pulls', status: 0 })
-  await octokit.rest.pulls.list(repositoryParams)
+  await octokit.rest.pulls.list(repo)
 })
 
 test('a lagging replica returns earlier data, and only for reads', async () => {
   const read = async (): Promise<string> =>
-    (await octokit.rest.pulls.get({ ...repositoryParams, pull_number: mockPullRequest.number })).data.title
+    (await octokit.rest.pulls.get({ ...repo, pull_number: mockPullRequest.number })).data.title
   const old = await read()
   const end = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
-  await octokit.rest.pulls.update({
-    ...repositoryParams,
-    pull_number: mockPullRequest.number,
-    title: 'Another title',
-  })
+  await octokit.rest.pulls.update({ ...repo, pull_number: mockPullRequest.number, title: 'Another title' })
   expect(await read()).toBe(old)
   end()
   expect(await read()).toBe('Another title')
@@ -84,7 +74,7 @@ test('rate limits have the same responses as on GitHub', async () => {
   await createComment()
   await expect(createComment()).rejects.toThrow('API rate limit exceeded')
   github.setRemaining(installation, 5000)
-  const { headers } = await octokit.rest.repos.get(repositoryParams)
+  const { headers } = await octokit.rest.repos.get(repo)
   expect(headers['x-ratelimit-remaining']).toBe('4999')
 })
 

@@ -99,7 +99,7 @@ export interface GitHubFixture {
   stop(): Promise<void>
 }
 
-export const repositoryParams = { owner: 'catalogs', repo: 'community' }
+export const repo = { owner: 'catalogs', repo: 'community' }
 export const fullRepositoryName = 'catalogs/community'
 
 export const createPullOptions = (

@@ -6,7 +6,7 @@ import {
   fullRepositoryName,
   startGitHubFixture,
   runGit,
-  repositoryParams,
+  repo,
   webhookSecret,
   createPullOptions,
 } from './github-fixture.ts'
@@ -26,7 +26,7 @@ describe('an owner opens a pull request', () => {
       },
     })
     await github.settled()
-    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })
+    const { data } = await octokit.rest.pulls.get({ ...repo, pull_number: pull.number })
     expect(data.head).toMatchObject({ sha: pull.headSha, repo: { full_name: 'alice/community', fork: true } })
     expect(data).toMatchObject({ state: 'open', changed_files: 1, commits: 1, additions: 1, deletions: 0 })
     const opened = githubFixture.receiver.received.find((one) => one.event === 'pull_request')
@@ -47,16 +47,16 @@ describe('an owner opens a pull request', () => {
 
   test('mergeable is null at first, and set on a later read', async () => {
     const { data: first } = await octokit.rest.pulls.create({
-      ...repositoryParams,
+      ...repo,
       title: 'From the bot itself',
       head: await pushBranch('by-bot', { 'new.txt': 'new\n' }),
       base: 'main',
     })
     expect(first.mergeable).toBeNull()
     const pull_number = first.number
-    expect((await octokit.rest.pulls.get({ ...repositoryParams, pull_number })).data.mergeable).toBeNull()
+    expect((await octokit.rest.pulls.get({ ...repo, pull_number })).data.mergeable).toBeNull()
     await github.settled()
-    const { data: later } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number })
+    const { data: later } = await octokit.rest.pulls.get({ ...repo, pull_number })
     expect(later).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     expect(later.merge_commit_sha).toMatch(/^[0-9a-f]{40}$/)
   })
@@ -80,7 +80,7 @@ describe('git over HTTP', () => {
     await runGit(work, token, 'merge', '-q', '--no-ff', '-m', 'Land', 'FETCH_HEAD')
     await runGit(work, token, 'push', '-q', 'origin', 'HEAD:main')
     const mergedTip = await runGit(work, token, 'rev-parse', 'HEAD')
-    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })
+    const { data } = await octokit.rest.pulls.get({ ...repo, pull_number: pull.number })
     expect(data).toMatchObject({ state: 'closed', merged: true, merge_commit_sha: mergedTip })
     expect(data.merged_by?.login).toBe('catalog-bot[bot]')
     await github.settled()

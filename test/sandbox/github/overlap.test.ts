@@ -12,7 +12,7 @@ import {
   fullRepositoryName,
   startGitHubFixture,
   signJwt,
-  repositoryParams,
+  repo,
   webhookSecret,
   startWebhookReceiver,
 } from './github-fixture.ts'
@@ -57,7 +57,7 @@ async function startGitHubEmulator(): Promise<GitHubServerUnderTest> {
     events: appWebhookEvents,
     webhook_url: receiver.url,
     webhook_secret: webhookSecret,
-    installations: [{ installation_id: 100, account: repositoryParams.owner, repository_selection: 'all' }],
+    installations: [{ installation_id: 100, account: repo.owner, repository_selection: 'all' }],
   }
   const emulate = await createEmulator({
     service: 'github',
@@ -66,8 +66,8 @@ async function startGitHubEmulator(): Promise<GitHubServerUnderTest> {
       tokens: { 'a-person': { login: 'maintainer', scopes: ['repo'] } },
       github: {
         users: [{ login: 'maintainer' }],
-        orgs: [{ login: repositoryParams.owner, members: [{ login: 'maintainer', role: 'admin' }] }],
-        repos: [{ owner: repositoryParams.owner, name: repositoryParams.repo, auto_init: true }],
+        orgs: [{ login: repo.owner, members: [{ login: 'maintainer', role: 'admin' }] }],
+        repos: [{ owner: repo.owner, name: repo.repo, auto_init: true }],
         apps: [app],
       },
     },
@@ -81,14 +81,10 @@ async function startGitHubEmulator(): Promise<GitHubServerUnderTest> {
     key,
     receiver,
     branch: async (branch, path, content) => {
-      const { data } = await person.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
-      await person.rest.git.createRef({
-        ...repositoryParams,
-        ref: `refs/heads/${branch}`,
-        sha: data.object.sha,
-      })
+      const { data } = await person.rest.git.getRef({ ...repo, ref: 'heads/main' })
+      await person.rest.git.createRef({ ...repo, ref: `refs/heads/${branch}`, sha: data.object.sha })
       const file = { path, message: 'Change', content: Buffer.from(content).toString('base64'), branch }
-      await person.rest.repos.createOrUpdateFileContents({ ...repositoryParams, ...file })
+      await person.rest.repos.createOrUpdateFileContents({ ...repo, ...file })
     },
     // emulate sends its webhooks before it responds, or soon after.
     settled: () => new Promise((resolve) => setTimeout(resolve, 100)),
@@ -122,7 +118,7 @@ describe.each([
     octokit = client(data.token)
     await it.branch('topic', 'catalog.yaml', 'schema: olm.package\n')
     const { data: pull } = await octokit.rest.pulls.create({
-      ...repositoryParams,
+      ...repo,
       title: 'Alpha',
       head: 'topic',
       base: 'main',
@@ -151,12 +147,12 @@ describe.each([
     expect(Date.parse(data.expires_at) - Date.now()).toBeGreaterThan(3_500_000)
     expect(data.permissions).toMatchObject({ contents: 'read' })
     const reader = client(data.token)
-    const comment = reader.rest.issues.createComment({ ...repositoryParams, issue_number: number, body: 'x' })
+    const comment = reader.rest.issues.createComment({ ...repo, issue_number: number, body: 'x' })
     await expect(comment).rejects.toMatchObject({ status: 403 })
   })
 
   test('a pull request is read as it was opened', async () => {
-    const { data } = await octokit.rest.pulls.get({ ...repositoryParams, pull_number: number })
+    const { data } = await octokit.rest.pulls.get({ ...repo, pull_number: number })
     expect(data).toMatchObject({
       number,
       state: 'open',
@@ -168,16 +164,14 @@ describe.each([
       head: { ref: 'topic', sha, repo: { full_name: fullRepositoryName } },
       base: { ref: 'main', repo: { full_name: fullRepositoryName } },
     })
-    const { data: list } = await octokit.rest.pulls.list(repositoryParams)
+    const { data: list } = await octokit.rest.pulls.list(repo)
     expect(list.map((each) => each.number)).toEqual([number])
-    await expect(octokit.rest.pulls.get({ ...repositoryParams, pull_number: 999 })).rejects.toMatchObject({
-      status: 404,
-    })
+    await expect(octokit.rest.pulls.get({ ...repo, pull_number: 999 })).rejects.toMatchObject({ status: 404 })
   })
 
   test('a check run is created, completed, and listed at its commit', async () => {
     const { data: run } = await octokit.rest.checks.create({
-      ...repositoryParams,
+      ...repo,
       name: 'validation',
       head_sha: sha,
       status: 'in_progress',
@@ -194,7 +188,7 @@ describe.each([
     ]
     const output = { title: 'Bad', summary: 'One problem', annotations }
     const { data: done } = await octokit.rest.checks.update({
-      ...repositoryParams,
+      ...repo,
       check_run_id: run.id,
       conclusion: 'failure',
       status: 'completed',
@@ -206,15 +200,15 @@ describe.each([
       conclusion: 'failure',
       output: { title: 'Bad', annotations_count: 1 },
     })
-    const { data: list } = await octokit.rest.checks.listForRef({ ...repositoryParams, ref: sha })
+    const { data: list } = await octokit.rest.checks.listForRef({ ...repo, ref: sha })
     expect(list).toMatchObject({ total_count: 1, check_runs: [{ id: run.id, conclusion: 'failure' }] })
   })
 
   test('a comment is created, edited in place, and deleted', async () => {
-    const issue = { ...repositoryParams, issue_number: number }
+    const issue = { ...repo, issue_number: number }
     const { data: comment } = await octokit.rest.issues.createComment({ ...issue, body: 'Hello' })
     expect(comment).toMatchObject({ body: 'Hello', user: { login: 'catalog-bot[bot]' } })
-    const one = { ...repositoryParams, comment_id: comment.id }
+    const one = { ...repo, comment_id: comment.id }
     expect((await octokit.rest.issues.updateComment({ ...one, body: 'Hello again' })).data).toMatchObject({
       id: comment.id,
       body: 'Hello again',
@@ -225,7 +219,7 @@ describe.each([
   })
 
   test('reading a branch that does not exist fails', async () => {
-    await expect(octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/none' })).rejects.toMatchObject({
+    await expect(octokit.rest.git.getRef({ ...repo, ref: 'heads/none' })).rejects.toMatchObject({
       status: 404,
     })
   })

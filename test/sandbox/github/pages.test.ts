@@ -1,10 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
-import {
-  fullRepositoryName,
-  startGitHubFixture,
-  repositoryParams,
-  createPullOptions,
-} from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repo, createPullOptions } from './github-fixture.ts'
 
 const githubFixture = await startGitHubFixture()
 const { github, installation, octokit } = githubFixture
@@ -13,7 +8,7 @@ afterAll(async () => githubFixture.stop())
 test('pages show pull requests, check runs, and comments as escaped text', async () => {
   const pull = await github.openPull(createPullOptions('A <b>title</b>', { a: '1' }))
   await octokit.rest.checks.create({
-    ...repositoryParams,
+    ...repo,
     name: 'validation',
     head_sha: pull.headSha,
     conclusion: 'failure',
@@ -34,12 +29,9 @@ test('a private repository has no page', async () => {
 })
 
 test('a 304 response does not count against the hourly limit', async () => {
-  const { headers } = await octokit.rest.repos.get(repositoryParams)
+  const { headers } = await octokit.rest.repos.get(repo)
   const before = installation.remaining
-  const ask = octokit.rest.repos.get({
-    ...repositoryParams,
-    headers: { 'if-none-match': headers.etag ?? '' },
-  })
+  const ask = octokit.rest.repos.get({ ...repo, headers: { 'if-none-match': headers.etag ?? '' } })
   await expect(ask).rejects.toMatchObject({ status: 304 })
   expect(installation.remaining).toBe(before)
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { fullRepositoryName, startGitHubFixture, repositoryParams } from './github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, repo } from './github-fixture.ts'
 import type { GitHubFixture } from './github-fixture.ts'
 
 let fixture: GitHubFixture
@@ -21,7 +21,7 @@ const openPullRequest = async (more: object = {}): Promise<MockPull> =>
 const readPullFromApi = async (
   pull: MockPull,
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
-  (await fixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
+  (await fixture.octokit.rest.pulls.get({ ...repo, pull_number: pull.number })).data
 /** The response after GitHub finished what it computes on request. */
 const readPullWithMergeability = async (pull: MockPull): ReturnType<typeof readPullFromApi> => {
   await readPullFromApi(pull)
@@ -75,7 +75,7 @@ describe('the head', () => {
   test('closes its pull request when its branch is deleted', async () => {
     await fixture.github.pushToBase(fullRepositoryName, { x: 'y' }, { branch: 'topic' })
     const { data } = await fixture.octokit.rest.pulls.create({
-      ...repositoryParams,
+      ...repo,
       title: 'x',
       head: 'topic',
       base: 'main',
@@ -92,7 +92,7 @@ describe('the base', () => {
   test('in the pull request does not follow the branch', async () => {
     const pull = await openPullRequest()
     const tip = await fixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
-    const { data } = await fixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
+    const { data } = await fixture.octokit.rest.git.getRef({ ...repo, ref: 'heads/main' })
     expect(data.object.sha).toBe(tip)
     expect((await readPullFromApi(pull)).base.sha).not.toBe(tip)
   })
@@ -133,11 +133,10 @@ describe('users', () => {
     fixture.github.deleteUser('bob')
     fixture.github.deleteUser('alice')
     expect((await readPullFromApi(pull)).user).toBeNull()
-    const issue = { ...repositoryParams, issue_number: pull.number }
+    const issue = { ...repo, issue_number: pull.number }
     expect((await fixture.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
     expect(
-      (await fixture.octokit.rest.pulls.listReviews({ ...repositoryParams, pull_number: pull.number }))
-        .data[0]?.user,
+      (await fixture.octokit.rest.pulls.listReviews({ ...repo, pull_number: pull.number })).data[0]?.user,
     ).toBeNull()
     await expect(fixture.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
       status: 404,
@@ -151,7 +150,7 @@ describe('users', () => {
   ] as const)('with the role %s have the permission %s', async (role, permission) => {
     fixture.github.setRole(fullRepositoryName, 'bob', role)
     const { data } = await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({
-      ...repositoryParams,
+      ...repo,
       username: 'bob',
     })
     expect(data).toMatchObject({ permission, role_name: role, user: { login: 'bob' } })
@@ -159,11 +158,11 @@ describe('users', () => {
 
   test('without a role may read a public repository, but not review', async () => {
     const { data } = await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({
-      ...repositoryParams,
+      ...repo,
       username: 'outsider',
     })
     expect(data.permission).toBe('read')
-    const request = { ...repositoryParams, pull_number: (await openPullRequest()).number }
+    const request = { ...repo, pull_number: (await openPullRequest()).number }
     await expect(
       fixture.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['outsider'] }),
     ).rejects.toMatchObject({ status: 422 })
@@ -187,8 +186,7 @@ describe('users', () => {
     expect([await member('alice'), await member('bob')]).toEqual(['active', 'pending'])
     await expect(member('outsider')).rejects.toMatchObject({ status: 404 })
     const level = async (username: string): Promise<string> =>
-      (await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({ ...repositoryParams, username }))
-        .data.permission
+      (await fixture.octokit.rest.repos.getCollaboratorPermissionLevel({ ...repo, username })).data.permission
     expect([await level('alice'), await level('bob')]).toEqual(['write', 'read'])
   })
 
@@ -198,10 +196,7 @@ describe('users', () => {
     const seen = pull.headSha
     fixture.github.review(pull, 'bob', 'approve')
     await fixture.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
-    const { data } = await fixture.octokit.rest.pulls.listReviews({
-      ...repositoryParams,
-      pull_number: pull.number,
-    })
+    const { data } = await fixture.octokit.rest.pulls.listReviews({ ...repo, pull_number: pull.number })
     expect(data).toMatchObject([{ state: 'APPROVED', commit_id: seen }])
   })
 })
@@ -215,10 +210,7 @@ describe('lists', () => {
         'README.md': null,
       },
     })
-    const { data } = await fixture.octokit.rest.pulls.listFiles({
-      ...repositoryParams,
-      pull_number: pull.number,
-    })
+    const { data } = await fixture.octokit.rest.pulls.listFiles({ ...repo, pull_number: pull.number })
     expect(data.map((each) => [each.status, each.filename, each.previous_filename])).toEqual([
       ['removed', 'README.md', undefined],
       ['renamed', 'catalogs/v4.18/gamma/catalog.yaml', alphaCatalogPath],
@@ -229,7 +221,7 @@ describe('lists', () => {
   test('are paginated by Link headers, with at most 100 items per page', async () => {
     const pull = await openPullRequest()
     for (let count = 0; count < 130; count++) fixture.github.comment(pull, 'bob', String(count))
-    const issue = { ...repositoryParams, issue_number: pull.number }
+    const issue = { ...repo, issue_number: pull.number }
     const first = await fixture.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
     expect(first.data).toHaveLength(100)
     expect(first.headers.link).toContain('rel="next"')
@@ -243,13 +235,11 @@ describe('lists', () => {
 
   test('that have not changed respond to their ETag with 304', async () => {
     const pull = await openPullRequest()
-    const first = await fixture.octokit.rest.pulls.list(repositoryParams)
+    const first = await fixture.octokit.rest.pulls.list(repo)
     const headers = { 'if-none-match': first.headers.etag ?? '' }
-    await expect(fixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).rejects.toMatchObject({
-      status: 304,
-    })
+    await expect(fixture.octokit.rest.pulls.list({ ...repo, headers })).rejects.toMatchObject({ status: 304 })
     await fixture.github.label(pull, 'new')
-    expect((await fixture.octokit.rest.pulls.list({ ...repositoryParams, headers })).status).toBe(200)
+    expect((await fixture.octokit.rest.pulls.list({ ...repo, headers })).status).toBe(200)
   })
 
   test('of pull requests filter by state, base and head', async () => {
@@ -257,9 +247,7 @@ describe('lists', () => {
     await openPullRequest({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
     await fixture.github.close(pull)
     const numbers = async (query: object): Promise<number[]> =>
-      (await fixture.octokit.rest.pulls.list({ ...repositoryParams, ...query })).data.map(
-        (each) => each.number,
-      )
+      (await fixture.octokit.rest.pulls.list({ ...repo, ...query })).data.map((each) => each.number)
     expect(await numbers({})).toEqual([2])
     expect(await numbers({ state: 'all' })).toEqual([2, 1])
     expect(await numbers({ state: 'all', head: `alice:${pull.headRef}` })).toEqual([1])
@@ -278,7 +266,7 @@ describe('check runs', () => {
   const create = async (pull: MockPull, more: object = {}): Promise<number> =>
     (
       await fixture.octokit.rest.checks.create({
-        ...repositoryParams,
+        ...repo,
         name: 'validation',
         head_sha: pull.headSha,
         ...more,
@@ -294,10 +282,9 @@ describe('check runs', () => {
     })
     await expect(create(pull, { output: output(51) })).rejects.toMatchObject({ status: 422 })
     const check_run_id = await create(pull, { output: output(50) })
-    await fixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id, output: output(7) })
+    await fixture.octokit.rest.checks.update({ ...repo, check_run_id, output: output(7) })
     expect(
-      (await fixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.output
-        .annotations_count,
+      (await fixture.octokit.rest.checks.get({ ...repo, check_run_id })).data.output.annotations_count,
     ).toBe(57)
   })
 
@@ -322,7 +309,7 @@ describe('check runs', () => {
     const newest = await create(pull, { conclusion: 'success' })
     const listed = async (filter: 'latest' | 'all'): Promise<number[]> =>
       (
-        await fixture.octokit.rest.checks.listForRef({ ...repositoryParams, ref: pull.headSha, filter })
+        await fixture.octokit.rest.checks.listForRef({ ...repo, ref: pull.headSha, filter })
       ).data.check_runs.map((each) => each.id)
     expect(await listed('latest')).toEqual([newest])
     expect(await listed('all')).toHaveLength(2)
@@ -331,14 +318,12 @@ describe('check runs', () => {
   test('of a fork name no pull request', async () => {
     const pull = await openPullRequest()
     const check_run_id = await create(pull)
-    expect(
-      (await fixture.octokit.rest.checks.get({ ...repositoryParams, check_run_id })).data.pull_requests,
-    ).toEqual([])
+    expect((await fixture.octokit.rest.checks.get({ ...repo, check_run_id })).data.pull_requests).toEqual([])
   })
 
   test('require a commit that exists', async () => {
     await expect(
-      fixture.octokit.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: '1'.repeat(40) }),
+      fixture.octokit.rest.checks.create({ ...repo, name: 'x', head_sha: '1'.repeat(40) }),
     ).rejects.toMatchObject({ status: 422 })
   })
 })
@@ -347,7 +332,7 @@ describe('merging', () => {
   test('the merge endpoint requires the current head, no draft, and no conflict', async () => {
     const pull = await openPullRequest()
     const merge = async (more: object = {}): Promise<unknown> =>
-      fixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
+      fixture.octokit.rest.pulls.merge({ ...repo, pull_number: pull.number, ...more })
     await expect(merge({ sha: '1'.repeat(40) })).rejects.toMatchObject({ status: 409 })
     await fixture.github.draft(pull)
     await expect(merge()).rejects.toMatchObject({ status: 405 })
@@ -364,7 +349,7 @@ describe('merging', () => {
 
   test('a merged pull request cannot be reopened', async () => {
     const pull = await openPullRequest()
-    await fixture.octokit.rest.git.updateRef({ ...repositoryParams, ref: 'heads/main', sha: pull.headSha })
+    await fixture.octokit.rest.git.updateRef({ ...repo, ref: 'heads/main', sha: pull.headSha })
     expect(pull).toMatchObject({ state: 'closed', merged: { sha: pull.headSha } })
     await expect(fixture.github.reopen(pull)).rejects.toThrow('Validation Failed')
   })
@@ -372,7 +357,7 @@ describe('merging', () => {
   test('a ref only moves forward unless the update is forced', async () => {
     const pull = await openPullRequest()
     await fixture.github.pushToBase(fullRepositoryName, { x: 'y' })
-    const request = { ...repositoryParams, ref: 'heads/main', sha: pull.headSha }
+    const request = { ...repo, ref: 'heads/main', sha: pull.headSha }
     await expect(fixture.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
     await fixture.octokit.rest.git.updateRef({ ...request, force: true })
     expect(pull.merged).not.toBeNull()
@@ -381,7 +366,7 @@ describe('merging', () => {
 
 test('a pull request cannot be opened twice, without changes, or from a missing branch', async () => {
   const pull = await openPullRequest()
-  const again = { ...repositoryParams, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
+  const again = { ...repo, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
   await expect(fixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
   await expect(fixture.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
     status: 422,
@@ -394,7 +379,7 @@ test('a pull request cannot be opened twice, without changes, or from a missing 
 test('a workflow ends with its configured conclusion, and an unknown workflow is not found', async () => {
   fixture.github.createWorkflow(fullRepositoryName, 'rebuild.yml', { outcome: 'failure', milliseconds: 2 })
   const dispatch = async (workflow_id: string, ref: string): Promise<unknown> =>
-    fixture.octokit.rest.actions.createWorkflowDispatch({ ...repositoryParams, workflow_id, ref })
+    fixture.octokit.rest.actions.createWorkflowDispatch({ ...repo, workflow_id, ref })
   await dispatch('rebuild.yml', 'main')
   await fixture.github.settled()
   const runs = fixture.receiver.received

@@ -1,6 +1,6 @@
 // The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
 import { afterAll, beforeEach, expect, test } from '@jest/globals'
-import { startGitHubFixture, repositoryParams, createPullOptions } from './github-fixture.ts'
+import { startGitHubFixture, repo, createPullOptions } from './github-fixture.ts'
 
 let currentTimeMs = Date.now()
 const githubFixture = await startGitHubFixture({ clock: { now: () => currentTimeMs } })
@@ -12,9 +12,9 @@ beforeEach(() => {
   currentTimeMs += 120_000
 })
 
-const readTestRepository = () => octokit.rest.repos.get(repositoryParams)
+const readTestRepository = () => octokit.rest.repos.get(repo)
 const createComment = () =>
-  octokit.rest.issues.createComment({ ...repositoryParams, issue_number: issueNumber, body: 'x' })
+  octokit.rest.issues.createComment({ ...repo, issue_number: issueNumber, body: 'x' })
 const queryGraphqlViewer = () => octokit.graphql('{ viewer { login } }')
 
 test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {

@@ -8,7 +8,7 @@ import {
   fullRepositoryName,
   startGitHubFixture,
   signJwt,
-  repositoryParams,
+  repo,
   privateKey,
   createPullOptions,
 } from './github-fixture.ts'
@@ -97,11 +97,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.label(pull, 'hold')
   await github.unlabel(pull, 'hold')
   github.setRole(fullRepositoryName, 'bob', 'write')
-  await fixture.octokit.rest.pulls.requestReviewers({
-    ...repositoryParams,
-    pull_number: pull.number,
-    reviewers: ['bob'],
-  })
+  await fixture.octokit.rest.pulls.requestReviewers({ ...repo, pull_number: pull.number, reviewers: ['bob'] })
   await github.pushToBase(fullRepositoryName, { 'other.txt': 'x' }, { branch: 'next' })
   await github.retarget(pull, 'next')
   await github.close(pull)
@@ -117,7 +113,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.setStatus(fullRepositoryName, pull.headSha, 'bob', { state: 'success', context: 'other' })
   const actions = [{ label: 'Again', description: 'Look again', identifier: 'again' }]
   await fixture.octokit.rest.checks.create({
-    ...repositoryParams,
+    ...repo,
     name: 'validation',
     head_sha: pull.headSha,
     conclusion: 'success',
@@ -146,18 +142,15 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   github.openConversation(pull)
   github.resolveConversation(pull)
   github.protect(fullRepositoryName, 'main', null)
-  const { data: deployment } = await fixture.octokit.rest.repos.createDeployment({
-    ...repositoryParams,
-    ref: 'main',
-  })
+  const { data: deployment } = await fixture.octokit.rest.repos.createDeployment({ ...repo, ref: 'main' })
   if (!('id' in deployment)) throw new Error('not deployed')
-  const deployed = { ...repositoryParams, deployment_id: deployment.id, state: 'success' } as const
+  const deployed = { ...repo, deployment_id: deployment.id, state: 'success' } as const
   await fixture.octokit.rest.repos.createDeploymentStatus(deployed)
   github.archive(fullRepositoryName)
   github.archive(fullRepositoryName, false)
   github.createWorkflow(fullRepositoryName, 'rebuild.yml', { milliseconds: 2 })
   await fixture.octokit.rest.actions.createWorkflowDispatch({
-    ...repositoryParams,
+    ...repo,
     workflow_id: 'rebuild.yml',
     ref: 'main',
   })
@@ -200,7 +193,7 @@ test('an app receives subscribed events where it is installed, and reruns only o
   })
   await fixture
     .client(data.token)
-    .rest.checks.create({ ...repositoryParams, name: 'lint', head_sha: pull.headSha, conclusion: 'failure' })
+    .rest.checks.create({ ...repo, name: 'lint', head_sha: pull.headSha, conclusion: 'failure' })
   await github.settled()
   fixture.receiver.received.length = 0
   const [run] = github.checkRuns(pull)
@@ -215,6 +208,6 @@ test('an app receives subscribed events where it is installed, and reruns only o
   expect(heard).toEqual([['check_run', String(other.app.id)]])
   expect(appWebhookEvents).toContain('check_run')
   await expect(
-    fixture.octokit.rest.checks.update({ ...repositoryParams, check_run_id: run.id, conclusion: 'success' }),
+    fixture.octokit.rest.checks.update({ ...repo, check_run_id: run.id, conclusion: 'success' }),
   ).rejects.toMatchObject({ status: 403 })
 })

@@ -10,6 +10,7 @@ import {
   createCiStatusSetter,
   createExpectedMergeResult,
   createResultAfterFix,
+  rejectPushAndMerge,
   botCheckNames,
   forcePushPullHead,
   type MergeTableRow,
@@ -68,8 +69,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     name: 'the two recommended rulesets, with an approval that is missing',
     source: 'rocq 8183',
     set: (it) => addRecommendedRulesets(it, { required_approving_review_count: 1 }),
-    push: approvalRequiredMessage,
-    api: { merge: approvalRequiredMessage },
+    ...rejectPushAndMerge(approvalRequiredMessage),
     bot: createResultAfterFix([/approv/i], approvePullAsBob, 'push'),
   },
   {
@@ -193,8 +193,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',
     set: ({ github, full }) =>
       github.addRules(full, [createMergeQueueRule(), createRequiredChecksRule(botCheckNames)]),
-    push: 'Changes must be made through the merge queue',
-    api: { merge: 'Changes must be made through the merge queue' },
+    ...rejectPushAndMerge('Changes must be made through the merge queue'),
     bot: createExpectedMergeResult('queue'),
   },
   {
@@ -225,8 +224,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     withBot: true,
     source: 'about protected branches: restrict who can push',
     set: createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: [] } }),
-    push: "You're not authorized to push to this branch.",
-    api: { merge: "You're not authorized to push to this branch." },
+    ...rejectPushAndMerge("You're not authorized to push to this branch."),
     bot: createResultAfterFix(
       [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
       createBranchProtectionSetter({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
@@ -250,8 +248,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: createBranchProtectionSetter({
       required_pull_request_reviews: { required_approving_review_count: 1 },
     }),
-    push: approvalRequiredMessage,
-    api: { merge: approvalRequiredMessage },
+    ...rejectPushAndMerge(approvalRequiredMessage),
     bot: createResultAfterFix([/approv/i], approvePullAsBob, 'push'),
   },
   {

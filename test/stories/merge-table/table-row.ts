@@ -77,6 +77,12 @@ export interface MergeTableRow {
     | readonly [ExpectedMergeResult, ExpectedBlockedMergeResult]
 }
 
+/** GitHub rejects a pushed merge and a merge by API with the same message. */
+export const rejectPushAndMerge = (message: string): Pick<MergeTableRow, 'push' | 'api'> => ({
+  push: message,
+  api: { merge: message },
+})
+
 export const createExpectedMergeResult = (...by: ObservedMergeMethod[]): ExpectedMergeResult => ({
   ends: 'merged',
   by,

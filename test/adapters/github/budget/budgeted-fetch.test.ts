@@ -17,7 +17,7 @@ import { flushEventLoop, createManualClock } from './manual-clock.ts'
 const githubHost = 'https://github.example'
 const repositoryApiPath = '/repos/acme/catalog'
 const mainRepository = { default_branch: 'main' }
-const repositoryParams = { owner: 'acme', repo: 'catalog' }
+const repo = { owner: 'acme', repo: 'catalog' }
 const privateKey = generatePrivateKey()
 
 blockUnmockedRequests()
@@ -62,7 +62,7 @@ describe('a known response', () => {
   test('is requested conditionally, and is the latest response of GitHub', async () => {
     const authorization = mockInstallationToken(9)
     const { app, heard } = createBudgetedGitHubClients()
-    const read = async () => (await (await app.octokit(9)).rest.repos.get(repositoryParams)).data
+    const read = async () => (await (await app.octokit(9)).rest.repos.get(repo)).data
     expectGitHubRequest(authorization)
       .get(repositoryApiPath)
       .reply(200, { default_branch: 'main' }, { etag: 'W/"1"' })
@@ -95,10 +95,7 @@ describe('a known response', () => {
     const authorization = mockInstallationToken(9)
     const { app } = createBudgetedGitHubClients()
     const read = async () =>
-      (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({
-        ...repositoryParams,
-        username: 'ann',
-      })
+      (await app.octokit(9)).rest.repos.getCollaboratorPermissionLevel({ ...repo, username: 'ann' })
     const path = `${repositoryApiPath}/collaborators/ann/permission`
     expectGitHubRequest(authorization).get(path).reply(200, { permission: 'admin' }, { etag: '"1"' })
     await read()
@@ -116,15 +113,14 @@ describe('a known response', () => {
     expectGitHubRequest(authorization).get(repositoryApiPath).reply(200, body, headers)
     // The retry.
     expectGitHubRequest(authorization).get(repositoryApiPath).reply(200, { default_branch: 'main' })
-    const { data } = await (await app.octokit(9)).rest.repos.get(repositoryParams)
+    const { data } = await (await app.octokit(9)).rest.repos.get(repo)
     expect(data.default_branch).toBe('main')
   })
 
   test('is not used for another installation or another token', async () => {
     const first = mockInstallationToken(9)
     const { app } = createBudgetedGitHubClients()
-    const read = async (installation: number) =>
-      (await app.octokit(installation)).rest.repos.get(repositoryParams)
+    const read = async (installation: number) => (await app.octokit(installation)).rest.repos.get(repo)
     expectGitHubRequest(first).get(repositoryApiPath).reply(200, mainRepository, { etag: '"1"' })
     await read(9)
     const other = mockInstallationToken(8)
@@ -133,7 +129,7 @@ describe('a known response', () => {
     const { app: again } = createBudgetedGitHubClients()
     mockInstallationToken(9)
     expectGitHubRequest(first).get(repositoryApiPath).reply(200, mainRepository, { etag: '"1"' })
-    await (await again.octokit(9)).rest.repos.get(repositoryParams)
+    await (await again.octokit(9)).rest.repos.get(repo)
     const keys = ['token ghs_1', 'token ghs_2'].map((authorization) =>
       toResponseCacheKey(githubHost, new Headers({ authorization })),
     )
@@ -180,7 +176,7 @@ describe('a rate limit', () => {
       nock(githubHost).get(repositoryApiPath).reply(status, body, headers)
       const read = async (work: WorkPriorityClass) =>
         (await app.octokit(9, work)).rest.repos
-          .get(repositoryParams)
+          .get(repo)
           .catch((error: unknown) => toForgeError(error, 'read'))
       expect(await read('look')).toMatchObject({ code: 'rate-limited', retryAfter: seconds })
       const held = await Promise.all([read('landing'), read('look'), read('scan')])
@@ -206,9 +202,7 @@ describe('a rate limit', () => {
         createRateLimitHeaders(4000),
       )
     const octokit = await app.octokit(9)
-    const failed = await octokit.rest.repos
-      .get(repositoryParams)
-      .catch((error: unknown) => toForgeError(error, 'read'))
+    const failed = await octokit.rest.repos.get(repo).catch((error: unknown) => toForgeError(error, 'read'))
     expect(failed).toMatchObject({ code: 'forbidden' })
     nock(githubHost)
       .post('/graphql')
@@ -233,7 +227,7 @@ describe('a rate limit', () => {
     expect(await query()).toMatchObject({ code: 'rate-limited' })
     expect(await query()).toMatchObject({ code: 'rate-limited' })
     nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
-    await octokit.rest.repos.get(repositoryParams)
+    await octokit.rest.repos.get(repo)
   })
 })
 
@@ -242,7 +236,7 @@ test('a failed read is repeated, and each attempt uses the budget', async () => 
   const { app, heard } = createBudgetedGitHubClients()
   nock(githubHost).get(repositoryApiPath).times(2).reply(502)
   nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
-  await (await app.octokit(9)).rest.repos.get(repositoryParams)
+  await (await app.octokit(9)).rest.repos.get(repo)
   expect(heard.filter((one) => one === 'look sent')).toHaveLength(4)
 })
 
@@ -256,12 +250,12 @@ test('writes wait for one another, but reads and queries do not', async () => {
   nock(githubHost).get(repositoryApiPath).reply(200, mainRepository)
   const done: string[] = []
   const note = (name: string, work: Promise<unknown>) => work.then(() => done.push(name))
-  const comment = () => octokit.rest.issues.createComment({ ...repositoryParams, issue_number: 1, body: 'x' })
+  const comment = () => octokit.rest.issues.createComment({ ...repo, issue_number: 1, body: 'x' })
   await note('first', comment())
   const second = note('second', comment())
   await note('query', octokit.graphql('query { a }'))
   await note('query', octokit.graphql('{ a }'))
-  await note('read', octokit.rest.repos.get(repositoryParams))
+  await note('read', octokit.rest.repos.get(repo))
   await flushEventLoop()
   expect(done).toEqual(['first', 'query', 'query', 'read'])
   await time.advance(1000)

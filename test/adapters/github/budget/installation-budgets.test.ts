@@ -4,7 +4,7 @@ import { Octokit } from '@octokit/rest'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
 import { silentOctokitLog } from '../../../../src/adapters/github/github-fetch.ts'
 import type { GitHubApp } from '../../../../src/adapters/github/github-app.ts'
-import { startGitHubFixture, repositoryParams } from '../../../sandbox/github/github-fixture.ts'
+import { startGitHubFixture, repo } from '../../../sandbox/github/github-fixture.ts'
 import { createTestGitHubApp } from '../../../jobs/job-context.ts'
 
 let githubApp: GitHubApp
@@ -21,7 +21,7 @@ beforeEach(() => {
 // The request for a token counts, too.
 const countGitHubRequests = () => githubFixture.github.requests.length
 const getRepositoryReadError = async (installation = githubFixture.installation.id) =>
-  (await githubApp.octokit(installation)).rest.repos.get(repositoryParams).then(
+  (await githubApp.octokit(installation)).rest.repos.get(repo).then(
     () => undefined,
     (error: unknown) => toForgeError(error, 'read the repository'),
   )

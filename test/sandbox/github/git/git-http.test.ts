@@ -1,13 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  fullRepositoryName,
-  startGitHubFixture,
-  runGit,
-  repositoryParams,
-  createPullOptions,
-} from '../github-fixture.ts'
+import { fullRepositoryName, startGitHubFixture, runGit, repo, createPullOptions } from '../github-fixture.ts'
 
 const fixture = await startGitHubFixture()
 const { github, octokit } = fixture
@@ -43,7 +37,7 @@ describe('reading', () => {
     const folder = await mkdtemp(join(fixture.directory, 'imposter-'))
     await runGit(folder, undefined, 'init', '-q', '--bare')
     await runGit(folder, await fixture.token(), 'fetch', '-q', repositoryGitUrl, sha)
-    expect((await octokit.rest.git.getCommit({ ...repositoryParams, commit_sha: sha })).data.sha).toBe(sha)
+    expect((await octokit.rest.git.getCommit({ ...repo, commit_sha: sha })).data.sha).toBe(sha)
   })
 
   test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
