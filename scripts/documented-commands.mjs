@@ -152,7 +152,7 @@ export function splitCompositeCommand(command, scripts) {
   return isComposite ? parts.flatMap((part) => splitCompositeCommand(part, scripts)) : [command]
 }
 
-/** Removes `npm ci` from a command if it has already run. */
+/** Removes `npm ci` from a command if it has already run: a copy of the checkout has the installed packages, too. */
 function withoutInstalling(command, finished) {
   const install = 'npm ci && '
   return command.startsWith(install) && finished.has('checkout npm ci')
@@ -203,6 +203,19 @@ async function main(argv) {
         counts.notRun.push(`${where} (${one.notRun})`)
         continue
       }
+      const note = (command, place = one.place) => {
+        counts.run++
+        // `npm ci && npm test` has run both.
+        for (const part of [command, ...command.split(' && ')]) finished.add(`${place} ${part}`)
+      }
+      const isHere = one.place === 'checkout'
+      // The other directories are built from the checkout. A page may name them before it names these commands.
+      for (const needed of isHere ? [] : ['npm ci', 'npm run build:author']) {
+        if (finished.has(`checkout ${needed}`)) continue
+        await run(needed, root, { place: 'checkout' })
+        times.end(needed)
+        note(needed, 'checkout')
+      }
       const key = `${one.place} ${one.file}`
       const folder = folders.get(key) ?? directories[one.place]()
       if (one.fileName !== undefined) {
@@ -216,10 +229,8 @@ async function main(argv) {
         continue
       }
       // Elsewhere than in the checkout a command is another one each time.
-      const isHere = one.place === 'checkout'
-      const parts = isHere
-        ? splitCompositeCommand(withoutInstalling(one.command, finished), scripts)
-        : [one.command]
+      const command = withoutInstalling(one.command, finished)
+      const parts = isHere ? splitCompositeCommand(command, scripts) : [command]
       const isExcluded = (command) =>
         except.some((excluded) => command === excluded || command.endsWith(`&& ${excluded}`))
       // In a catalog repository, the same command has another result after another change.
@@ -229,17 +240,6 @@ async function main(argv) {
       const now = wanted.filter((command) => !isExcluded(command))
       counts.before += parts.length - wanted.length
       counts.later += wanted.length - now.length
-      const note = (command, place = one.place) => {
-        counts.run++
-        // `npm ci && npm test` has run both.
-        for (const part of [command, ...command.split(' && ')]) finished.add(`${place} ${part}`)
-      }
-      // The other directories are built from the checkout. A page may name them before it names these commands.
-      for (const needed of !isHere && now.length > 0 ? ['npm ci', 'npm run build:author'] : []) {
-        if (finished.has(`checkout ${needed}`)) continue
-        await run(needed, root, { place: 'checkout' })
-        note(needed, 'checkout')
-      }
       // Static checks are independent of each other. Tests use all processors.
       const parallel = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
       const ended = await runInParallel(
@@ -367,10 +367,13 @@ function createDirectories(scratch) {
   }
 }
 
+/** With the packages that `npm ci` installed, because installing them once more takes ten times as long as copying them. */
 function copyOfCheckout(folder) {
   const isCopied = (path) =>
-    !['.git', 'node_modules', 'dist', 'data'].includes(relative(root, path).split('/')[0])
+    !['.git', 'node_modules', 'dist', 'dist-author', 'data'].includes(relative(root, path).split('/')[0])
   cpSync(root, folder, { recursive: true, filter: isCopied })
+  const copyPackages = 'tar -c --exclude=node_modules/.cache node_modules | tar -x -C "$0"'
+  execFileSync('bash', ['-o', 'pipefail', '-c', copyPackages, folder], { cwd: root })
   return folder
 }
 

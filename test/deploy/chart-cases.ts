@@ -105,7 +105,7 @@ export type ChartCase = keyof typeof chartValuesByCase
 const rejectedChartCases: readonly (readonly [what: string, values: object, named: string])[] = [
   ['no image', { image: undefined }, 'image.repository'],
   ['a misspelled value', { replicaCount: 2 }, 'replicaCount'],
-  ['a misspelled nested value', { ingress: { enable: true } }, 'ingress: Additional property enable'],
+  ['a misspelled nested value', { ingress: { enable: true } }, "'/ingress': additional properties 'enable'"],
   [
     'two replicas without credentials',
     { replicas: 2, database: { existingSecret: 'postgres' } },
@@ -123,18 +123,18 @@ const rejectedChartCases: readonly (readonly [what: string, values: object, name
   ],
   ['an ingress without a host', { ingress: { enabled: true } }, 'requires ingress.host'],
   ['a public URL with a path', { publicUrl: 'https://bot.example/bot' }, 'publicUrl'],
-  ['a misspelled setting', { settings: { SWEEP_SECOND: 60 } }, 'property SWEEP_SECOND is not allowed'],
-  ['a setting out of range', { settings: { CONCURRENCY: 100 } }, 'settings.CONCURRENCY'],
-  ['a setting of the wrong type', { settings: { SWEEP_SECONDS: '1m' } }, 'settings.SWEEP_SECONDS'],
-  ['a setting that YAML reads as a boolean', { settings: { PAGES: false } }, 'settings.PAGES'],
+  ['a misspelled setting', { settings: { SWEEP_SECOND: 60 } }, "properties 'SWEEP_SECOND' not allowed"],
+  ['a setting out of range', { settings: { CONCURRENCY: 100 } }, "'/settings/CONCURRENCY'"],
+  ['a setting of the wrong type', { settings: { SWEEP_SECONDS: '1m' } }, "'/settings/SWEEP_SECONDS'"],
+  ['a setting that YAML reads as a boolean', { settings: { PAGES: false } }, "'/settings/PAGES'"],
   ['a secret in the settings', { settings: { WEBHOOK_SECRET: 'in the clear' } }, 'WEBHOOK_SECRET'],
   ['a sign-in secret in the settings', { settings: { CLIENT_SECRET: 'in the clear' } }, 'CLIENT_SECRET'],
   ['a setting that the chart controls', { settings: { DATA_DIR: '/elsewhere' } }, 'DATA_DIR'],
-  ['an address that no probe reaches', { settings: { HOST: '127.0.0.1' } }, 'property HOST'],
+  ['an address that no probe reaches', { settings: { HOST: '127.0.0.1' } }, "properties 'HOST'"],
   [
     'a volume that several pods share',
     { persistence: { accessModes: ['ReadWriteMany'] } },
-    'persistence.accessModes',
+    "'/persistence/accessModes/0'",
   ],
 ]
 export const rejectedChartValues = rejectedChartCases.map(
