@@ -119,13 +119,13 @@ async function createStoreFromDatabase(
         for (const job of wanted) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)
-      if (answer === 'new' && wanted.length > 0) worker?.wake()
+      if (answer === 'new') for (const job of wanted) worker?.expect(job)
       return answer
     },
 
     enqueue: async (job, afterSeconds = 0) => {
       await database.transaction((sql) => jobs.enqueue(sql, job, afterSeconds))
-      if (afterSeconds === 0) worker?.wake()
+      worker?.expect(job, afterSeconds)
     },
 
     work: async (handler, concurrency, idle) => {
