@@ -8,7 +8,7 @@
 //                   database has one process, so every row that is active at its start is such a row.
 //   fairness        repositories take turns: see createFairJobPrioritizer.
 //
-// Enqueueing and settling lock the key, so that there is never more than one waiting row.
+// Enqueueing and putting back lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
 import {
@@ -162,15 +162,23 @@ class PgBossJobQueue implements PersistentJobQueue {
     return rows.map(({ id, data, retryCount }) => ({ id, key: toJobKey(data), run: retryCount, job: data }))
   }
 
-  readonly complete: PersistentJobQueue['complete'] = (taken) =>
-    this.#database.transaction(async (sql) => {
-      if (await this.#stillOurs(sql, taken))
-        await this.#boss.complete(jobQueueName, taken.id, null, { db: toPgBossDatabase(sql) })
-    })
+  // One statement, without pg-boss' dependencies between jobs. Another run of the job has another count.
+  readonly complete: PersistentJobQueue['complete'] = async ({ id, run }) => {
+    await this.#database.query(
+      `UPDATE ${jobTableName} SET state = 'completed', completed_on = clock_timestamp()
+         WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2`,
+      [id, run],
+    )
+  }
 
-  readonly fail: PersistentJobQueue['fail'] = (taken, error) =>
+  readonly fail: PersistentJobQueue['fail'] = ({ id, key, run }, error) =>
     this.#database.transaction(async (sql) => {
-      if (await this.#stillOurs(sql, taken)) await this.#putBack(sql, taken, error)
+      await sql.lock(`job ${key}`)
+      const stillOurs = await sql.query(
+        `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
+        [id, run],
+      )
+      if (stillOurs.length > 0) await this.#putBack(sql, { id, key }, error)
     })
 
   readonly touch: PersistentJobQueue['touch'] = async (taken) => {
@@ -219,16 +227,6 @@ class PgBossJobQueue implements PersistentJobQueue {
     )
 
   readonly stop: PersistentJobQueue['stop'] = () => this.#boss.stop({ graceful: false, close: false })
-
-  /** Locks the key and returns whether this run is still the active one. */
-  async #stillOurs(sql: Transaction, { id, key, run }: ClaimedJob): Promise<boolean> {
-    await sql.lock(`job ${key}`)
-    const rows = await sql.query(
-      `SELECT id FROM ${jobTableName} WHERE name = '${jobQueueName}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
-      [id, run],
-    )
-    return rows.length === 1
-  }
 
   async #putBack(sql: Transaction, { id, key }: Pick<ClaimedJob, 'id' | 'key'>, error: unknown) {
     const db = toPgBossDatabase(sql)

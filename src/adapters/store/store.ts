@@ -119,13 +119,13 @@ async function createStoreFromDatabase(
         for (const job of requestedJobs) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)
-      if (answer === 'new' && requestedJobs.length > 0) worker?.wake()
+      if (answer === 'new') for (const job of requestedJobs) worker?.expect(job)
       return answer
     },
 
     enqueue: async (job, afterSeconds = 0) => {
       await database.transaction((sql) => jobs.enqueue(sql, job, afterSeconds))
-      if (afterSeconds === 0) worker?.wake()
+      worker?.expect(job, afterSeconds)
     },
 
     work: async (handler, concurrency, idle) => {
@@ -202,10 +202,29 @@ function createDatabaseCache(database: Database): Cache {
     for (const key of keys) recent.set(`${space} ${key}`, found.get(key) ?? { key, until: Infinity })
     return rows
   }
+  return {
+    getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
+      const found = new Map<string, Value>()
+      for (const part of splitIntoBatches([...new Set(keys)])) {
+        const keysByDatabaseKey = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
+        for (const row of await readRows(space.name, [...keysByDatabaseKey.keys()])) {
+          const key = keysByDatabaseKey.get(row.key)
+          const value = row.value === undefined ? undefined : space.read(JSON.parse(row.value))
+          if (key !== undefined && value !== undefined) found.set(key, value)
+        }
+      }
+      return found
+    },
+
+    putCached: createCacheWriter(database, recent),
+  }
+}
+
+/** Stores what came since the previous statement began with the next one, so that many jobs share a statement. */
+function createCacheWriter(database: Database, recent: LruMap<string, CacheRow>): Cache['putCached'] {
   let waiting = new Map<string, Required<CacheRow> & { readonly space: string; readonly seconds: number }>()
   let last = Promise.resolve()
   let next: Promise<void> | undefined
-  /** Stores what has come since the previous statement began, so that many jobs share a statement. */
   const storeWaiting = async (): Promise<void> => {
     // Sorted, so that two instances that write the same keys cannot deadlock.
     const rows = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -223,28 +242,13 @@ function createDatabaseCache(database: Database): Cache {
         if (!waiting.has(name)) recent.set(name, { key, value, until })
     }
   }
-  return {
-    getCached: async <Value>(space: CacheNamespace<Value>, keys: readonly string[]) => {
-      const found = new Map<string, Value>()
-      for (const part of splitIntoBatches([...new Set(keys)])) {
-        const keysByDatabaseKey = new Map(part.map((key) => [encodeDatabaseKey(key), key]))
-        for (const row of await readRows(space.name, [...keysByDatabaseKey.keys()])) {
-          const key = keysByDatabaseKey.get(row.key)
-          const value = row.value === undefined ? undefined : space.read(JSON.parse(row.value))
-          if (key !== undefined && value !== undefined) found.set(key, value)
-        }
-      }
-      return found
-    },
-
-    putCached: (space, values, seconds) => {
-      const until = Date.now() + seconds * 1000
-      for (const row of encodeDatabaseRows(values)) {
-        recent.delete(`${space.name} ${row.key}`)
-        waiting.set(`${space.name} ${row.key}`, { ...row, space: space.name, seconds, until })
-      }
-      return (next ??= last = last.catch(() => undefined).then(storeWaiting))
-    },
+  return (space, values, seconds) => {
+    const until = Date.now() + seconds * 1000
+    for (const row of encodeDatabaseRows(values)) {
+      recent.delete(`${space.name} ${row.key}`)
+      waiting.set(`${space.name} ${row.key}`, { ...row, space: space.name, seconds, until })
+    }
+    return (next ??= last = last.catch(() => undefined).then(storeWaiting))
   }
 }
 

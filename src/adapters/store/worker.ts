@@ -2,7 +2,7 @@
 // instance did.
 import type { Clock } from '../../ports/clock.ts'
 import type { IdleJobCounts, Job } from '../../ports/jobs.ts'
-import type { PersistentJobQueue, ClaimedJob } from './jobs.ts'
+import { toJobKey, type PersistentJobQueue, type ClaimedJob } from './jobs.ts'
 
 /** Milliseconds between polls without a wake-up. */
 const jobPollIntervalMs = 1000
@@ -36,6 +36,11 @@ export class JobWorker {
   readonly #stopping = new AbortController()
   #calls = 0
   #answer: (() => void) | undefined
+  #isTaking = false
+  /** Whether jobs may wait for a slot. */
+  #isFull = false
+  /** Keys of enqueued jobs that may wait for a running one. */
+  readonly #awaited = new Set<string>()
   // Continues until the last jobs end, because they still need heartbeats.
   readonly #over = new AbortController()
   readonly #looping
@@ -47,7 +52,15 @@ export class JobWorker {
     this.#living = this.#sendHeartbeats()
   }
 
-  readonly wake = (): void => {
+  /** Takes the job now, or when the running job of its key ends. */
+  readonly expect = (job: Job, afterSeconds = 0): void => {
+    const key = toJobKey(job)
+    const isRunning = [...this.#running.values()].some(({ taken }) => taken.key === key)
+    if (isRunning || this.#isTaking) this.#awaited.add(key)
+    if (!isRunning && afterSeconds === 0) this.#wake()
+  }
+
+  #wake(): void {
     this.#calls += 1
     this.#answer?.()
   }
@@ -55,7 +68,7 @@ export class JobWorker {
   /** Takes no more jobs and resolves when running ones have ended. */
   readonly stop = async (): Promise<void> => {
     this.#stopping.abort()
-    this.wake()
+    this.#wake()
     await this.#looping
     await Promise.all([...this.#running.values()].map(({ done }) => done))
     this.#over.abort()
@@ -77,7 +90,8 @@ export class JobWorker {
       this.#options.problem(error, taken.job)
     }
     this.#running.delete(taken.id)
-    this.wake()
+    // Otherwise no other job can start because of its end.
+    if (this.#awaited.delete(taken.key) || this.#isFull || failure) this.#wake()
   }
 
   #countFreeSlots(): number {
@@ -99,6 +113,8 @@ export class JobWorker {
       const seen = this.#calls
       try {
         const freeSlots = this.#countFreeSlots()
+        this.#isFull = freeSlots <= 0
+        this.#isTaking = true
         const taken = freeSlots > 0 ? await this.#options.jobs.take(freeSlots) : []
         for (const one of taken)
           this.#running.set(one.id, { taken: one, since: this.#options.clock.now(), done: this.#run(one) })
@@ -106,6 +122,8 @@ export class JobWorker {
         if (taken.length > 0 && taken.length === freeSlots) continue
       } catch (error) {
         this.#options.problem(error)
+      } finally {
+        this.#isTaking = false
       }
       if (seen !== this.#calls || this.#stopping.signal.aborted) continue
       const called = new Promise<void>((resolve) => (this.#answer = resolve))
@@ -133,7 +151,7 @@ export class JobWorker {
       try {
         await this.#options.jobs.touch([...this.#running.values()].map(({ taken }) => taken))
         // Jobs of dead instances, and jobs of this instance whose result was lost.
-        if ((await this.#options.jobs.recover(this.#options.silence)) > 0) this.wake()
+        if ((await this.#options.jobs.recover(this.#options.silence)) > 0) this.#wake()
       } catch (error) {
         this.#options.problem(error)
       }

@@ -7,6 +7,7 @@ import { defineCacheNamespace } from '../../../src/ports/cache.ts'
 import type { Job } from '../../../src/ports/store.ts'
 import { type Database, StoreError } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
+import { createJobQueue } from '../../../src/adapters/store/jobs.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
 import { testStoreContract } from './store-contract.ts'
@@ -139,6 +140,26 @@ test('values that several jobs cache at once are stored by one statement', async
   expect(statements.filter((text) => /INSERT INTO \S*cache\b/.test(text))).toHaveLength(1)
   for (const space of spaces) expect(await store.getCached(space, ['key'])).toEqual(new Map([['key', 3]]))
   await store.close()
+}, 180_000)
+
+test('a job that was taken again is not settled by its lost run', async () => {
+  const database = await openEmbeddedDatabase(createStoreDirectory(), {
+    timeoutMs: 1000,
+    problem: throwError,
+  })
+  const jobs = await createJobQueue(database, throwError)
+  await database.transaction((sql) => jobs.enqueue(sql, createPullJob(1), 0))
+  const [lost] = await jobs.take(1)
+  await jobs.recover(0)
+  const [taken] = await jobs.take(1)
+  if (lost === undefined || taken === undefined) throw new Error('the job was not taken twice')
+  await jobs.complete(lost)
+  await jobs.fail(lost, new Error('too late'))
+  expect(await jobs.waiting()).toMatchObject([{ running: 1, waiting: 0 }])
+  await jobs.complete(taken)
+  expect(await jobs.waiting()).toEqual([])
+  await jobs.stop()
+  await database.close()
 }, 180_000)
 
 describe('a process that is killed', () => {
