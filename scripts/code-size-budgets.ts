@@ -23,26 +23,26 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 109_349,
+    limit: 108_457,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
-  { name: 'files of packages and src', limit: 584, target: 620, measure: countFiles(sourcePathPattern) },
+  { name: 'files of packages and src', limit: 585, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_278,
+    limit: 28_215,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 84_675, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 84_233, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
-    limit: 8_357,
+    limit: 8_309,
     target: 9_000,
     measure: countLines(corePathPattern),
   },
   { name: 'files of evaluate, policy, merge', limit: 41, target: 70, measure: countFiles(corePathPattern) },
-  { name: 'functions above 60 lines', limit: 20, target: 25, measure: countFunctionsLongerThan(60) },
+  { name: 'functions above 60 lines', limit: 19, target: 25, measure: countFunctionsLongerThan(60) },
   { name: 'functions above 120 lines', limit: 0, target: 0, measure: countFunctionsLongerThan(120) },
 ]
 

@@ -24,7 +24,7 @@ export function toBlobSha(text: string): BlobSha {
   return assertGitObjectId(text) as BlobSha
 }
 /** The largest number that the store and GraphQL accept. */
-export const maxPullNumber = 2 ** 31 - 1
+export const maxPullNumber: number = 2 ** 31 - 1
 export function toPullNumber(value: number): PullNumber {
   if (!Number.isSafeInteger(value) || value < 1 || value > maxPullNumber)
     throw new TypeError(`not a pull request number: ${String(value)}`)

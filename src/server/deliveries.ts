@@ -275,7 +275,7 @@ const handledPullRequestActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** One delivery stores its jobs in one transaction, for which GitHub waits ten seconds. The sweep finds what is left out. */
-const maxJobsPerDelivery = 100
+const maxJobsPerDelivery = 500
 
 /** Returns no jobs for events that are irrelevant or malformed. */
 export function mapWebhookDeliveryToJobs(event: string, payload: unknown, appId?: number): readonly Job[] {

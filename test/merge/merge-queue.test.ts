@@ -383,14 +383,14 @@ describe('a group of the merge queue', () => {
   })
 
   test('fails if a pull request may not be merged after the earlier ones, for example because they remove its owner', async () => {
-    mergeScenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(mergeScenario.pull.headSha, 'slow ci')
-    await enqueuePull(mergeScenario.pull)
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
+    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
+    await enqueuePull(scenario.pull)
     const second = await openPullWithPassingChecks('beta.yaml', false)
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
     const [alone, together] = (await readMergeGroups()).map(({ group }) => group)
-    const treeOf = (commit = '') => mergeScenario.mirror.treeOf(toCommitSha(commit))
+    const treeOf = (commit = '') => scenario.mirror.treeOf(toCommitSha(commit))
     const waiting = { what: 'an owner must approve', who: ['bob'] }
     const ownership = { ...createPassedCheckOutcome('ownership'), waiting: [waiting] }
     const bases: string[] = []

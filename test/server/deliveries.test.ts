@@ -425,19 +425,19 @@ describe('the jobs of a delivery', () => {
       }),
     ).toEqual([sweep])
   })
-  test('a delivery for 20,000 repositories or pull requests enqueues a hundred jobs; the sweep finds the others', () => {
+  test('a delivery for 20,000 repositories or pull requests enqueues five hundred jobs; the sweep finds the others', () => {
     const repositories = Array.from({ length: 20_000 }, (_, at) => ({ full_name: `coast/r${at}` }))
     const jobs = mapWebhookDeliveryToJobs('installation', {
       action: 'created',
       installation: { id: 5 },
       repositories,
     })
-    expect(jobs).toHaveLength(100)
-    expect(jobs[99]).toEqual({ ...sweep, repository: { owner: 'coast', name: 'r99' } })
+    expect(jobs).toHaveLength(500)
+    expect(jobs[499]).toEqual({ ...sweep, repository: { owner: 'coast', name: 'r499' } })
     const pull_requests = repositories.map((_, at) => ({ number: at + 1 }))
     expect(
       mapDelivery('check_suite', { action: 'rerequested', check_suite: { pull_requests } }),
-    ).toHaveLength(100)
+    ).toHaveLength(500)
   })
   test.each([
     undefined,

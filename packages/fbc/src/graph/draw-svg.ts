@@ -339,7 +339,7 @@ function drawLegend({ compares, unchanged }: PackageDrawing): { width: number; b
     ? [
         ['added', svgColors.added, ''],
         ['removed', svgColors.removed, '4 3'],
-        ['same', '#afb8c1', ''],
+        ['unchanged', '#afb8c1', ''],
       ]
     : [
         ['replaces', svgColors.replaces, ''],
