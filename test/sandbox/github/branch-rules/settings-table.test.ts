@@ -1,7 +1,7 @@
 // What GitHub's documentation and its users report about each branch setting when an app pushes a merge commit that it
 // created, by compare-and-swap and without bypassing checks. Each describe block is a row of that table.
 import { describe, expect, test } from '@jest/globals'
-import { readFile } from 'node:fs/promises'
+import { readBranchRuleSettings } from '../../../shared-data.ts'
 import {
   MergeRulesFixture,
   acceptedPushResult,
@@ -418,15 +418,8 @@ describeSettingTests('PR edits `.github/workflows/`', () => {
   })
 })
 
-test('every row of the table has a test', async () => {
-  const page = new URL('../../../../../shared/reference/github-landing.md', import.meta.url)
-  const text = await readFile(page, 'utf8').catch(() => undefined)
-  if (text === undefined) return
-  const table = text.slice(text.indexOf('## 3.'), text.indexOf('## 4.'))
-  const settings = table
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !line.startsWith('|-'))
-    .slice(1)
-    .map((line) => line.split('|')[1]?.trim())
+test('every row of the table has a test', () => {
+  const settings = readBranchRuleSettings()
+  if (settings === undefined) return
   expect(testedSettingNames).toEqual(settings)
 })
