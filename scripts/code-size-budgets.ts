@@ -23,18 +23,18 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 108_457,
+    limit: 108_466,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
   { name: 'files of packages and src', limit: 585, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_215,
+    limit: 28_230,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 84_233, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 84_246, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_309,

@@ -55,9 +55,13 @@ export class JobWorker {
   /** Takes the job now, or when the running job of its key ends. */
   readonly expect = (job: Job, afterSeconds = 0): void => {
     const key = toJobKey(job)
-    const isRunning = [...this.#running.values()].some(({ taken }) => taken.key === key)
+    const isRunning = this.#isRunning(key)
     if (isRunning || this.#isTaking) this.#awaited.add(key)
     if (!isRunning && afterSeconds === 0) this.#wake()
+  }
+
+  #isRunning(key: string): boolean {
+    return [...this.#running.values()].some(({ taken }) => taken.key === key)
   }
 
   #wake(): void {
@@ -124,6 +128,8 @@ export class JobWorker {
         this.#options.problem(error)
       } finally {
         this.#isTaking = false
+        // The others were not taken, or were taken by another instance.
+        for (const key of this.#awaited) if (!this.#isRunning(key)) this.#awaited.delete(key)
       }
       if (seen !== this.#calls || this.#stopping.signal.aborted) continue
       const called = new Promise<void>((resolve) => (this.#answer = resolve))

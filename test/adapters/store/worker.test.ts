@@ -8,6 +8,7 @@ const waiting: Job[] = []
 const running = new Map<string, () => void>()
 let takes = 0
 let runs = 0
+let beforeTake: (() => void) | undefined
 let worker: JobWorker
 
 const takeJob = (job: Job): readonly ClaimedJob[] => {
@@ -18,6 +19,8 @@ const takeJob = (job: Job): readonly ClaimedJob[] => {
 const jobs: Pick<PersistentJobQueue, 'take' | 'complete' | 'fail' | 'touch' | 'recover'> = {
   take: (limit) => {
     takes += 1
+    beforeTake?.()
+    beforeTake = undefined
     const free = waiting.filter((job) => !running.has(toJobKey(job)))
     return Promise.resolve(free.slice(0, limit).flatMap(takeJob))
   },
@@ -88,4 +91,14 @@ test('a job that was enqueued while all slots were taken starts when a slot is f
   expect(runs).toBe(2)
   await end(one)
   expect(runs).toBe(3)
+})
+
+test('a job that another instance took is not awaited by a later run with the same key', async () => {
+  beforeTake = () => worker.expect(two)
+  await enqueue(one)
+  await end(one)
+  await enqueue(two)
+  const before = takes
+  await end(two)
+  expect({ runs, reads: takes - before }).toEqual({ runs: 2, reads: 0 })
 })
