@@ -80,10 +80,10 @@ export function printJson(value: unknown): void {
   for (const piece of generateJsonChunks(value)) {
     part += escapeNonPrintableJsonCharacters(piece)
     if (part.length < minOutputChunkLength) continue
-    process.stdout.write(part)
+    write('stdout', part)
     part = ''
   }
-  process.stdout.write(`${part}\n`)
+  write('stdout', `${part}\n`)
 }
 
 const minOutputChunkLength = 1024 * 1024

@@ -355,14 +355,19 @@ describe('a merge through the merge queue', () => {
 })
 
 describe('a group of the merge queue', () => {
-  test('of several pull requests is merged after each one and the group are evaluated', async () => {
-    // Another required check holds the queue, so neither is merged before both are evaluated.
+  /** Another required check holds the queue, so neither is merged before both are evaluated. Resolves to the second one. */
+  const enqueueTwoPulls = async () => {
     scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
     await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
     const second = await openPullWithPassingChecks('beta.yaml', false)
     await createSuccessfulCheckRun(second.headSha, 'slow ci')
     await enqueuePull(second)
+    return second
+  }
+
+  test('of several pull requests is merged after each one and the group are evaluated', async () => {
+    const second = await enqueueTwoPulls()
     const evaluatedHeads: string[] = []
     getVerdictInputOverrides = ({ snapshot }) => {
       evaluatedHeads.push(snapshot.head)
@@ -383,12 +388,7 @@ describe('a group of the merge queue', () => {
   })
 
   test('fails if a pull request may not be merged after the earlier ones, for example because they remove its owner', async () => {
-    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
-    await enqueuePull(scenario.pull)
-    const second = await openPullWithPassingChecks('beta.yaml', false)
-    await createSuccessfulCheckRun(second.headSha, 'slow ci')
-    await enqueuePull(second)
+    const second = await enqueueTwoPulls()
     const [alone, together] = (await readMergeGroups()).map(({ group }) => group)
     const treeOf = (commit = '') => scenario.mirror.treeOf(toCommitSha(commit))
     const waiting = { what: 'an owner must approve', who: ['bob'] }
@@ -418,12 +418,7 @@ describe('a group of the merge queue', () => {
   })
 
   test('fails if its pull requests are valid alone and invalid together', async () => {
-    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
-    await createSuccessfulCheckRun(scenario.pull.headSha, 'slow ci')
-    await enqueuePull(scenario.pull)
-    const second = await openPullWithPassingChecks('beta.yaml', false)
-    await createSuccessfulCheckRun(second.headSha, 'slow ci')
-    await enqueuePull(second)
+    const second = await enqueueTwoPulls()
     const together = (await readMergeGroups())[1]?.group?.head ?? ''
     const alone = [scenario.pull.headSha, second.headSha]
     const broken = createPassedCheckOutcome('validation', {

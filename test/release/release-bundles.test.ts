@@ -48,6 +48,16 @@ const runJobsUntilIdle = async (scene: ReleaseScenario): Promise<void> => {
   }
   throw new Error('the job asks for itself without an end')
 }
+/** With the pull request that adds bundle 1.1.0 to the catalog. */
+const createScenarioWithReleasePull = async () => {
+  const scene = await createInitializedReleaseScenario()
+  scene.put('1.1.0', 'b')
+  await scene.merge(createReleasableBundleFiles('1.1.0'))
+  await runJobsUntilIdle(scene)
+  const [own] = scene.botPulls()
+  if (!own) throw new Error('there is no pull request')
+  return { scene, own }
+}
 
 describe('a bundle directory that is merged', () => {
   test('gets one pull request, which adds it by digest to its template and catalogs', async () => {
@@ -113,12 +123,7 @@ describe('a bundle directory that is merged', () => {
   })
 
   test('does not get another pull request after people closed the first one', async () => {
-    const scene = await createInitializedReleaseScenario()
-    scene.put('1.1.0', 'b')
-    await scene.merge(createReleasableBundleFiles('1.1.0'))
-    await runJobsUntilIdle(scene)
-    const [own] = scene.botPulls()
-    if (!own) throw new Error('there is no pull request')
+    const { scene, own } = await createScenarioWithReleasePull()
     await githubFixture.github.close(own, 'alice')
     await scene.push({ [templatePath]: templateYaml.replace('people', 'a person') })
     await runJobsUntilIdle(scene)
@@ -128,12 +133,7 @@ describe('a bundle directory that is merged', () => {
   })
 
   test('does not change its pull request after people pushed to it', async () => {
-    const scene = await createInitializedReleaseScenario()
-    scene.put('1.1.0', 'b')
-    await scene.merge(createReleasableBundleFiles('1.1.0'))
-    await runJobsUntilIdle(scene)
-    const [own] = scene.botPulls()
-    if (!own) throw new Error('there is no pull request')
+    const { scene, own } = await createScenarioWithReleasePull()
     const theirs = await githubFixture.github.pushToPull(
       own,
       { 'operators/foo/notes.txt': 'x\n' },

@@ -72,7 +72,7 @@ const bundleContent: ImageFileSelection = {
 export async function pullBundle(registry: RegistryClient, text: string): Promise<PulledBundle> {
   const pulled = await pullImageFiles(registry, text, bundleContent)
   if (detectBundleFormat(pulled.files) !== undefined) return pulled
-  // A chart can be anywhere in the image, so its whole content is needed. Bundles in other formats are never pulled twice.
+  // A chart can be anywhere in the image, so all of its files are needed. Bundles in other formats are never pulled twice.
   return pullImageFiles(registry, text, { ...bundleContent, directories: [''] })
 }
 

@@ -459,10 +459,10 @@ describe('removing old images', () => {
 
   test('leaves an image that has any other tag, even one that we did not set', async () => {
     const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
-    firstRegistry.putImage(catalogImageName, 'somebody', 'old')
+    firstRegistry.putImage(catalogImageName, 'stable', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
       gone: [],
-      left: [{ digest: old, why: 'the tag somebody still refers to this image' }],
+      left: [{ digest: old, why: 'the tag stable still refers to this image' }],
     })
   })
 
@@ -509,7 +509,7 @@ describe('removing old images', () => {
   test('removes the attachments of removed images, and leaves those of retained images', async () => {
     const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
     const kept = firstRegistry.putImage(catalogImageName, 'v4-kept', 'kept')
-    firstRegistry.putImage(catalogImageName, 'somebody', 'kept')
+    firstRegistry.putImage(catalogImageName, 'stable', 'kept')
     const gone = await dress(old, 'old')
     const stays = await dress(kept, 'kept')
     expect(
@@ -539,7 +539,7 @@ describe('removing old images', () => {
   test('leaves the signature of a removed image if a retained image shares it', async () => {
     const old = firstRegistry.putImage(catalogImageName, 'v4-old', 'old')
     const kept = firstRegistry.putImage(catalogImageName, 'v4-kept', 'kept')
-    firstRegistry.putImage(catalogImageName, 'somebody', 'kept')
+    firstRegistry.putImage(catalogImageName, 'stable', 'kept')
     const { signature } = await dress(old, 'old')
     firstRegistry.getRepository(catalogImageName).tags.set(formatCosignTag(kept, 'sig'), signature)
     await remove([

@@ -94,7 +94,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
     bot: createExpectedMergeResult('linear'),
   },
   {
-    name: 'somebody’s branch has the name of our temporary branch',
+    name: 'a user’s branch has the name of a temporary branch of catalog-bot',
     source: 'the name is no secret: whoever may push can take it',
     set: async (it) => {
       requireBotChecks(it)

@@ -89,7 +89,7 @@ export const singleBranchRuleRows: readonly MergeTableRow[] = [
       bot: createExpectedMergeResult('push'),
     },
     {
-      name: 'nobody may delete or force-push',
+      name: 'no account may delete or force-push',
       source: 'a push by compare-and-swap is a fast-forward',
       set: createBranchRuleSetter({ type: 'deletion' }, { type: 'non_fast_forward' }),
       push: 'accepted',
@@ -261,7 +261,7 @@ export const singleBranchRuleRows: readonly MergeTableRow[] = [
       bot: createExpectedMergeResult('push', 'merge'),
     },
     {
-      name: 'somebody else than the last pusher approved',
+      name: 'another account than the last pusher approved',
       source: 'security changes to mergeability: the contents must exactly match',
       set: createBranchRuleSetter(
         createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
@@ -296,7 +296,7 @@ export const singleBranchRuleRows: readonly MergeTableRow[] = [
   ]),
   ...createRows('`update` / restricted pushers', [
     {
-      name: 'nobody may update the branch',
+      name: 'no account may update the branch',
       withBot: true,
       source: 'available rules for rulesets: restrict updates',
       set: createBranchRuleSetter({ type: 'update' }),

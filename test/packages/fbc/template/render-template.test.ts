@@ -367,11 +367,7 @@ describe('the package of a semver template is described by the head of its defau
   const icon = { base64data: 'aGk=', mediatype: 'image/png' }
 
   test.each<[claim: string, manifest: string, more: object, template?: string]>([
-    [
-      'whose manifest can be YAML',
-      `kind: ClusterServiceVersion\nspec: {${spec}}`,
-      { description: 'd', icon },
-    ],
+    ['from a manifest in YAML', `kind: ClusterServiceVersion\nspec: {${spec}}`, { description: 'd', icon }],
     [
       'unless opm cannot read the manifest',
       `kind: ClusterServiceVersion\nmetadata: {annotations: {a: 1}}\nspec: {${spec}}`,
