@@ -11,6 +11,7 @@ import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
 import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
   findActivePullHold,
+  isCommandStillValid,
   parseOverrideCommand,
   type CommandRecord,
   type FreezeCommand,
@@ -61,10 +62,37 @@ export function collectCommandLookups(
 
 /**
  * Decides on each unrecorded command, in comment order. Stops at the first command by an author with permissions
- * that are not known yet, because order matters.
+ * that are not known yet, because order matters. Also returns all records, with current permissions.
  */
 export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })
+}
+
+/** Commands that can allow a merge. For `/approve`, the ownership check decides about the users. */
+const commandsRequiringLastingPermission: readonly string[] = ['unhold', 'merge', 'override']
+
+/**
+ * The records in order, with a command as denied if its user lost the permission since, and without those whose users'
+ * permissions are not known.
+ */
+function recheckRecordedPermissions(
+  input: CommandEvaluationInput,
+  authorisation: () => ReturnType<typeof createCommandPermissionChecker>,
+) {
+  const rechecked: CommandRecord[] = []
+  const open: PendingLookup[] = []
+  for (const record of input.records.toSorted((a, b) => a.comment - b.comment)) {
+    const { command, outcome, user: id, login } = record
+    const isGrant = outcome === 'done' && commandsRequiringLastingPermission.includes(command)
+    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) {
+      rechecked.push(record)
+      continue
+    }
+    const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
+    if (may.kind === 'unknown') open.push(...may.open)
+    else rechecked.push(may.kind === 'yes' ? record : { ...record, outcome: 'denied' })
+  }
+  return { rechecked, open }
 }
 
 /** `stops`: whether to end at the first undecidable command. */
@@ -75,6 +103,13 @@ function evaluateCommands(
 ) {
   const decisions: CommandDecision[] = []
   const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
+  const { rechecked, open: unanswered } = recheckRecordedPermissions(input, authorisation)
+  const listRecords = () => [...rechecked, ...decisions.map(({ record }) => record)]
+  const end = (open: readonly PendingLookup[]) => ({
+    decisions,
+    open: [...unanswered, ...open],
+    records: listRecords(),
+  })
   for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
@@ -85,10 +120,9 @@ function evaluateCommands(
       continue
     }
     const { command } = parsed
-    const records = [...input.records, ...decisions.map((decision) => decision.record)]
-    const may = isCommandPermitted(command.name, author, input, records, authorisation)
+    const may = isCommandPermitted(command.name, author, input, listRecords(), authorisation)
     if (may.kind === 'unknown') {
-      if (stops) return { decisions, open: may.open }
+      if (stops) return end(may.open)
       continue
     }
     if (may.kind === 'yes') {
@@ -100,7 +134,7 @@ function evaluateCommands(
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
         const question = `whether the command in comment ${comment.id} was written by the author of the comment`
-        if (stops) return { decisions, open: [toPendingLookup(question, edits)] }
+        if (stops) return end([toPendingLookup(question, edits)])
         continue
       }
     }
@@ -114,12 +148,12 @@ function evaluateCommands(
     }
     const meant = resolveFreezeCommand(command, input, answers)
     if (meant.kind === 'unknown') {
-      if (stops) return { decisions, open: meant.open }
+      if (stops) return end(meant.open)
       continue
     }
     decisions.push(toCommandDecision(command, comment, author, input, meant.stop))
   }
-  return { decisions, open: [] }
+  return end([])
 }
 
 /** Users' commands that have no record yet, in order, within the hourly limit of each account. */

@@ -300,3 +300,38 @@ describe('I18: a command works once', () => {
     expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { change }).check)).toBeUndefined()
   })
 })
+
+describe('T48: a recorded command that allows a merge', () => {
+  const held = createComment('olga', '/hold')
+  const withMaintainers = (maintainers: string) => ({
+    ownerFiles: {
+      base: new Map([
+        ['operators/foo/ci.yaml', 'reviewers: [olga]'],
+        ['config.yaml', `maintainers: [${maintainers}]`],
+      ]),
+      result: new Map(),
+    },
+  })
+  const commands = ['/unhold', '/merge', '/override bundle-edited because x']
+  test.each(commands)('%s has no effect after its user lost the permission', (body) => {
+    const comments = [held, createComment('maria', body)]
+    const records = decideAll(createInput(comments)).decisions.map(({ record }) => record)
+    const listCommandsInEffect = (maintainers: string, answer = answerLookup) => {
+      const input = createInput(comments, { records }, {}, withMaintainers(maintainers))
+      const { records: now, open } = decideAll(input, answer)
+      const done = now.filter(({ outcome }) => outcome === 'done')
+      return { inEffect: done.map(({ command }) => command), isOpen: open.length > 0 }
+    }
+    const all = records.map(({ command }) => command)
+    expect(listCommandsInEffect('maria')).toEqual({ inEffect: all, isOpen: false })
+    expect(listCommandsInEffect('carol')).toEqual({ inEffect: ['hold'], isOpen: false })
+    const failing = { kind: 'unknown', reason: 'HTTP 500', retryAfter: 60 } as const
+    expect(listCommandsInEffect('maria', () => failing)).toEqual({ inEffect: ['hold'], isOpen: true })
+  })
+  test('/unhold by the user who put the pull request on hold stays in effect', () => {
+    const comments = [createComment('olga', '/hold'), createComment('olga', '/unhold')]
+    const records = decideAll(createInput(comments)).decisions.map(({ record }) => record)
+    const input = createInput(comments, { records }, {}, withMaintainers('carol'))
+    expect(decideAll(input).records).toEqual(records)
+  })
+})
