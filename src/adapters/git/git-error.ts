@@ -100,6 +100,16 @@ export async function catchTooLarge<T>(reading: Promise<T>): Promise<T | undefin
   }
 }
 
+/** `instead` if the mirror lacks an object, such as a commit that a forced push removed. Other errors don't tell that. */
+export async function catchMissing<T, Instead>(reading: Promise<T>, instead: Instead): Promise<T | Instead> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isGitError(error, 'missing')) return instead
+    throw error
+  }
+}
+
 /** Maps Git's messages (LC_ALL=C) to error codes. Ignores `remote: ` lines, so a server can't choose the code. */
 export function classifyGitError(stderr: string): GitErrorCode {
   const text = stderr
