@@ -10,8 +10,8 @@ import { type PermissionCheckResult, normalizeLogin } from '../checks/ownership/
 import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
 import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
-  findActivePullHold,
   isCommandStillValid,
+  listActivePullHolds,
   parseOverrideCommand,
   type CommandRecord,
   type FreezeCommand,
@@ -193,10 +193,13 @@ function isCommandPermitted(
     case 'owners':
       // Authors cannot approve their own change. They only confirm who pushed the head.
       return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().checkRights(account)
-    case 'holder':
-      return findActivePullHold(records, input.check)?.user === person.id
+    case 'holder': {
+      // Otherwise, a /hold followed by an /unhold would remove someone else's objection.
+      const holds = listActivePullHolds(records, input.check)
+      return holds.length > 0 && holds.every(({ user }) => user === person.id)
         ? { kind: 'yes' }
         : authorisation().checkMaintainer(account)
+    }
     case 'maintainers':
       return authorisation().checkMaintainer(account)
   }

@@ -177,6 +177,25 @@ describe('T31: who may give which command', () => {
     expect(listOutcomes('olga', '/rollback', {}, { state: 'merged' })).toEqual(['denied'])
     expect(listOutcomes('maria', '/rollback x\n/hold', {}, { state: 'merged' })).toEqual([])
   })
+  test('another /hold does not let its user remove the hold of someone else', () => {
+    const comments = [
+      createComment('olga', '/hold'),
+      createComment('alice', '/hold'),
+      createComment('alice', '/unhold'),
+    ]
+    const records = listCommandRecords(createInput(comments))
+    expect(records.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'denied'])
+    expect(findActivePullHold(records, createInput(comments).check)?.login).toBe('olga')
+    // A maintainer removes both, and then a new hold belongs to its user alone.
+    const later = [
+      createComment('maria', '/unhold'),
+      createComment('alice', '/hold'),
+      createComment('alice', '/unhold'),
+    ]
+    const input = createInput([...comments, ...later], { records })
+    expect(listCommandOutcomes(input)).toEqual(['done', 'done', 'done'])
+    expect(findActivePullHold(decideAll(input).records, input.check)).toBeUndefined()
+  })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
     const held = listCommandRecords(createInput([createComment('olga', '/hold')]))
     expect(findActivePullHold(held, createInput([]).check)?.login).toBe('olga')
