@@ -68,12 +68,9 @@ export function decideCommands(input: CommandEvaluationInput, answers: LookupRes
   return evaluateCommands(input, answers, { stops: true })
 }
 
-/** Commands that can allow a merge. For `/approve`, the ownership check decides about the users. */
-const commandsRequiringLastingPermission: readonly string[] = ['unhold', 'merge', 'override']
-
 /**
- * The records in order, with a command as denied if its user lost the permission since, and without those whose users'
- * permissions are not known.
+ * The records in order. A command that allows a merge is denied if its user lost the permission since, and left out if
+ * the permission is not known. For `/approve`, the ownership check decides about the users.
  */
 function recheckRecordedPermissions(
   input: CommandEvaluationInput,
@@ -82,15 +79,14 @@ function recheckRecordedPermissions(
   const rechecked: CommandRecord[] = []
   const open: PendingLookup[] = []
   for (const record of input.records.toSorted((a, b) => a.comment - b.comment)) {
-    const { command, outcome, user: id, login } = record
-    const isGrant = outcome === 'done' && commandsRequiringLastingPermission.includes(command)
-    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) {
-      rechecked.push(record)
-      continue
+    const { command, outcome, covers, user: id, login } = record
+    const isGrant = outcome === 'done' && covers !== undefined && command !== 'approve'
+    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) rechecked.push(record)
+    else {
+      const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
+      if (may.kind === 'unknown') open.push(...may.open)
+      else rechecked.push(may.kind === 'yes' ? record : { ...record, outcome: 'denied' })
     }
-    const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
-    if (may.kind === 'unknown') open.push(...may.open)
-    else rechecked.push(may.kind === 'yes' ? record : { ...record, outcome: 'denied' })
   }
   return { rechecked, open }
 }
