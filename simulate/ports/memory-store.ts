@@ -301,8 +301,15 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
           if (!isIn(stop, repository)) return false
           if (branch !== undefined && (stop.branch ?? allBranchesKey) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
-          if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
-          return stop.since <= requestedAt
+          const its = tables.stopEvents.filter(
+            (event) => isIn(event, repository) && event.branch === stop.branch && event.kind === stop.kind,
+          )
+          const repeated = its.slice(its.findLastIndex(({ step }) => step === 'resumed') + 1)
+          return [stop, ...repeated.map((event) => ({ by: event.by, since: event.at }))].every((one) =>
+            by.kind === 'person' && one.by.kind === 'person'
+              ? one.by.comment < by.comment
+              : one.since <= requestedAt,
+          )
         })
         for (const stop of ended) {
           tables.stops.splice(tables.stops.indexOf(stop), 1)

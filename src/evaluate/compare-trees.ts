@@ -293,7 +293,11 @@ async function readMergeBlockReason(
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
   if (label !== undefined) return `the label "${label}" blocks the other pull request`
-  const holder = findActivePullHold(await memory.commands(repository, open.pull), undefined)
+  // A removal counts only for the commit and the branch for which it was given.
+  const records = (await memory.commands(repository, open.pull)).filter(
+    ({ command, head, baseRef }) => command !== 'unhold' || (head === open.head && baseRef === open.baseRef),
+  )
+  const holder = findActivePullHold(records, undefined)
   return holder && `${holder.login} put the other pull request on hold with /hold`
 }
 

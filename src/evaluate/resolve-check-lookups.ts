@@ -117,8 +117,7 @@ export async function resolveCheckLookups(
     ask,
     allow,
   )
-  const { decisions, open } = decideCommands(commandInput, gathered)
-  const records = [...recordedCommands, ...decisions.map(({ record }) => record)]
+  const { decisions, open, records } = decideCommands(commandInput, gathered)
   const approving = { snapshot, epoch, seen, now: described, shown, memory, repository }
   const agreed = await resolveApprovalCoverageByReview(approving)
   const approvals = [

@@ -17,6 +17,7 @@ import type { MergeRecordStore } from '../ports/merge-records.ts'
 import { addCheckRunDigest } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { updateTrackedIssue } from '../jobs/tracked-issue.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 const maxReportedCatalogErrors = 5
 
@@ -41,7 +42,7 @@ export async function auditPush(
   const newestNonBotCommit = await findNewestNonBotCommit(from, tip, ctx)
   if (newestNonBotCommit === undefined && broken.length === 0) return []
   const after = await repository.treeOf(tip)
-  const before = await repository.treeOf(from).catch(() => undefined)
+  const before = await catchMissing(repository.treeOf(from), undefined)
   const roots = (
     await readRepositoryLayout(repository, await repository.list(after), config.catalogs)
   ).catalogs.map(({ root }) => root)
@@ -75,7 +76,7 @@ async function findNewestNonBotCommit(
   { app, repository, forge }: JobContext<MergeRecordStore>,
 ): Promise<CommitSha | undefined> {
   // After a forced push, the old tip may be unknown or no ancestor of the new one.
-  const isAhead = await repository.contains(tip, from).catch(() => false)
+  const isAhead = await catchMissing(repository.contains(tip, from), false)
   const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
   const ours = await app.store.findPullsOfCommits(forge.repository, commits, true)
   return commits.find((commit) => !ours.has(commit))

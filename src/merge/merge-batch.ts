@@ -26,6 +26,7 @@ import type {
 } from './merge-types.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 export interface MergeBatchMember {
   readonly evaluated: EvaluatedPullSnapshot
@@ -156,5 +157,5 @@ async function isWholeBatchOnBranch(
   if (last === undefined) return false
   await repository.fetch(last.baseRef)
   const tip = await repository.tip(last.baseRef)
-  return tip !== undefined && (await repository.contains(tip, last.commit).catch(() => false))
+  return tip !== undefined && (await catchMissing(repository.contains(tip, last.commit), false))
 }

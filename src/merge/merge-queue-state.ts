@@ -4,6 +4,7 @@ import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.t
 import { defineStateNamespace } from '../ports/state.ts'
 import type { MergeRecoveryOptions } from './merge-types.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 /** An empty queue is ignored after this time, until a webhook or merge mentions it. */
 const mergeQueueBranchTtlSeconds = 24 * 3600
@@ -68,7 +69,7 @@ export async function readMergeGroupByMergedCommit(
     if (group.head === commit) return group
     const tip = await repository.tip(group.baseRef)
     const isContained = async (outer: CommitSha, inner: CommitSha) =>
-      repository.contains(outer, inner).catch(() => false)
+      catchMissing(repository.contains(outer, inner), false)
     if (
       tip !== undefined &&
       (await isContained(tip, group.head)) &&

@@ -8,7 +8,7 @@ import type { MergeIntent } from '../ports/merge-records.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import type { MergeRecoveryOptions } from './merge-types.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
-import { GitError } from '../adapters/git/git-error.ts'
+import { GitError, catchMissing } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
@@ -56,7 +56,7 @@ export async function readMergeResult(
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged
   // A commit that is missing locally cannot be on a branch that was just fetched.
   const isOnBranch =
-    tip !== undefined && commit !== undefined && (await repository.contains(tip, commit).catch(() => false))
+    tip !== undefined && commit !== undefined && (await catchMissing(repository.contains(tip, commit), false))
   if (!isOnBranch) return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
   const differs = await describeMergedCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }

@@ -88,21 +88,29 @@ export interface ActivePullHold {
 }
 
 /**
- * Who put the pull request on hold. A hold survives new pushes, but its removal counts for one state only. `check` is
- * undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
+ * Who put the pull request on hold first. A hold survives new pushes, but its removal counts for one state only. `check`
+ * is undefined if nothing can be compared, as in a conflict. Then any removal counts, because nothing is merged.
  */
-export function findActivePullHold(
+export const findActivePullHold = (
   records: readonly CommandRecord[],
   check: CheckInput | undefined,
-): ActivePullHold | undefined {
-  const inOrder = records
-    .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
-    .toSorted((a, b) => a.comment - b.comment)
-  const hold = inOrder.findLast(({ command }) => command === 'hold')
-  if (hold === undefined) return undefined
-  const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
-  if (lifted.some((record) => check === undefined || isCommandStillValid(record, check))) return undefined
-  return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
+): ActivePullHold | undefined => listActivePullHolds(records, check)[0]
+
+/** In order. An /unhold removes all earlier holds. */
+export function listActivePullHolds(
+  records: readonly CommandRecord[],
+  check: CheckInput | undefined,
+): readonly ActivePullHold[] {
+  const done = records.filter(({ outcome }) => outcome === 'done').toSorted((a, b) => a.comment - b.comment)
+  const removals = done.filter(({ command }) => command === 'unhold')
+  const last = removals.findLast((record) => check === undefined || isCommandStillValid(record, check))
+  return done
+    .filter(({ command, comment }) => command === 'hold' && comment > (last?.comment ?? 0))
+    .map(({ user, login, comment }) => ({
+      user,
+      login,
+      isBack: removals.some((removal) => removal.comment > comment),
+    }))
 }
 
 /** The last time that a command took effect on this head. */

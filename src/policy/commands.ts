@@ -10,7 +10,8 @@ import { type PermissionCheckResult, normalizeLogin } from '../checks/ownership/
 import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
 import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
-  findActivePullHold,
+  isCommandStillValid,
+  listActivePullHolds,
   parseOverrideCommand,
   type CommandRecord,
   type FreezeCommand,
@@ -61,10 +62,33 @@ export function collectCommandLookups(
 
 /**
  * Decides on each unrecorded command, in comment order. Stops at the first command by an author with permissions
- * that are not known yet, because order matters.
+ * that are not known yet, because order matters. Also returns all records, with current permissions.
  */
 export function decideCommands(input: CommandEvaluationInput, answers: LookupResults) {
   return evaluateCommands(input, answers, { stops: true })
+}
+
+/**
+ * The records in order. A command that allows a merge is denied if its user lost the permission since, and left out if
+ * the permission is not known. For `/approve`, the ownership check decides about the users.
+ */
+function recheckRecordedPermissions(
+  input: CommandEvaluationInput,
+  authorisation: () => ReturnType<typeof createCommandPermissionChecker>,
+) {
+  const rechecked: CommandRecord[] = []
+  const open: PendingLookup[] = []
+  for (const record of input.records.toSorted((a, b) => a.comment - b.comment)) {
+    const { command, outcome, covers, user: id, login } = record
+    const isGrant = outcome === 'done' && covers !== undefined && command !== 'approve'
+    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) rechecked.push(record)
+    else {
+      const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
+      if (may.kind === 'unknown') open.push(...may.open)
+      else rechecked.push(may.kind === 'yes' ? record : { ...record, outcome: 'denied' })
+    }
+  }
+  return { rechecked, open }
 }
 
 /** `stops`: whether to end at the first undecidable command. */
@@ -75,6 +99,13 @@ function evaluateCommands(
 ) {
   const decisions: CommandDecision[] = []
   const authorisation = memoizeOnce(() => createCommandPermissionChecker(input.check, answers))
+  const { rechecked, open: unanswered } = recheckRecordedPermissions(input, authorisation)
+  const listRecords = () => [...rechecked, ...decisions.map(({ record }) => record)]
+  const end = (open: readonly PendingLookup[]) => ({
+    decisions,
+    open: [...unanswered, ...open],
+    records: listRecords(),
+  })
   for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
@@ -85,10 +116,9 @@ function evaluateCommands(
       continue
     }
     const { command } = parsed
-    const records = [...input.records, ...decisions.map((decision) => decision.record)]
-    const may = isCommandPermitted(command.name, author, input, records, authorisation)
+    const may = isCommandPermitted(command.name, author, input, listRecords(), authorisation)
     if (may.kind === 'unknown') {
-      if (stops) return { decisions, open: may.open }
+      if (stops) return end(may.open)
       continue
     }
     if (may.kind === 'yes') {
@@ -100,7 +130,7 @@ function evaluateCommands(
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
         const question = `whether the command in comment ${comment.id} was written by the author of the comment`
-        if (stops) return { decisions, open: [toPendingLookup(question, edits)] }
+        if (stops) return end([toPendingLookup(question, edits)])
         continue
       }
     }
@@ -114,12 +144,12 @@ function evaluateCommands(
     }
     const meant = resolveFreezeCommand(command, input, answers)
     if (meant.kind === 'unknown') {
-      if (stops) return { decisions, open: meant.open }
+      if (stops) return end(meant.open)
       continue
     }
     decisions.push(toCommandDecision(command, comment, author, input, meant.stop))
   }
-  return { decisions, open: [] }
+  return end([])
 }
 
 /** Users' commands that have no record yet, in order, within the hourly limit of each account. */
@@ -159,10 +189,13 @@ function isCommandPermitted(
     case 'owners':
       // Authors cannot approve their own change. They only confirm who pushed the head.
       return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().checkRights(account)
-    case 'holder':
-      return findActivePullHold(records, input.check)?.user === person.id
+    case 'holder': {
+      // Otherwise, a /hold followed by an /unhold would remove someone else's objection.
+      const holds = listActivePullHolds(records, input.check)
+      return holds.length > 0 && holds.every(({ user }) => user === person.id)
         ? { kind: 'yes' }
         : authorisation().checkMaintainer(account)
+    }
     case 'maintainers':
       return authorisation().checkMaintainer(account)
   }

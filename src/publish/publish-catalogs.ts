@@ -37,6 +37,7 @@ import {
   type PublicationStatusWithRollback,
 } from './report-publications.ts'
 import { pullPublicationStateNamespace } from '../jobs/merged-report.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 /** More follow with the next image. */
 const maxImagesRemovedPerPublish = 20
@@ -147,7 +148,7 @@ async function addMergedPullsToPublicationState(
   const to = tip ?? current?.commit
   const from = tip === undefined ? state.since : current?.commit
   if (to === undefined) return state
-  const isAhead = from !== undefined && (await repository.contains(to, from).catch(() => false))
+  const isAhead = from !== undefined && (await catchMissing(repository.contains(to, from), false))
   const commits = isAhead ? await repository.firstParents(to, from) : [to]
   const mergedPulls = await app.store.findPullsOfCommits(forge.repository, commits)
   const concerned: number[] = []

@@ -15,6 +15,7 @@ import type { ForgeAction } from '../ports/forge.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import { isPathUnderDirectory, type CatalogRoot } from '../pull-request/layout/layout.ts'
 import { renderCatalogRebuildCheck, type CatalogRebuildState } from '../report/publish-check.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 /** Seconds between polls; a webhook usually comes first. */
 const rebuildPollSeconds = 20
@@ -61,7 +62,7 @@ async function findChangedCatalogs(
   const after = await repository.treeOf(to)
   const entries = await repository.list(after)
   const { catalogs } = await readRepositoryLayout(repository, entries, config.catalogs)
-  const before = await repository.treeOf(from).catch(() => undefined)
+  const before = await catchMissing(repository.treeOf(from), undefined)
   // A forced push may have removed the old commit; treat everything as changed.
   if (before === undefined) return catalogs.flatMap(getCatalogNames)
   const changes = await repository.diff(before, after)
@@ -170,7 +171,7 @@ async function fetchRebuildOutcome(
     for (const run of runs.toReversed()) {
       if (workflow !== undefined && !run.path.endsWith(`/${workflow}`)) continue
       if (Date.parse(run.createdAt) < dispatchedAt - maxClockSkewMs) continue
-      if (!(await repository.contains(run.head, commit).catch(() => false))) continue
+      if (!(await catchMissing(repository.contains(run.head, commit), false))) continue
       if (run.status !== 'completed') return { kind: 'running', url: run.url }
       return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
     }

@@ -13,6 +13,7 @@ import { parseBundlePath } from '../pull-request/layout/layout.ts'
 import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './open-release.ts'
+import { catchMissing } from '../adapters/git/git-error.ts'
 
 interface MergedBundle {
   /** Below `operators/`. */
@@ -178,12 +179,12 @@ async function findMergedBundles(
   repository: BundleReleaseRepository,
 ): Promise<readonly MergedBundle[] | 'too-many'> {
   // After a forced push the old tip may be unknown: treat everything as old.
-  const before = await repository.treeOf(from).catch(() => undefined)
+  const before = await catchMissing(repository.treeOf(from), undefined)
   if (before === undefined) return []
   const found = await findChangedBundles(before, await repository.treeOf(tip), repository)
   if (found.size === 0) return []
   if (found.size > maxMergedBundles) return 'too-many'
-  const isAhead = await repository.contains(tip, from).catch(() => false)
+  const isAhead = await catchMissing(repository.contains(tip, from), false)
   const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, maxComparedCommits) : []
   const open = new Map(found)
   const merged: MergedBundle[] = []

@@ -99,6 +99,13 @@ test('an override with a reason applies until its comment is deleted or the head
   expect(
     second.verdict.outcomes.flatMap(({ findings }) => findings.map((found) => found.overridden)),
   ).toContainEqual({ by: 'maria', reason: 'nobody looks after it' })
+  // T48: maria is no longer a maintainer, although neither the pull request nor its effect changed.
+  const without = { ...filesWithFastChannel, 'config.yaml': 'maintainers: [alice]\n' }
+  const { outcomes } = (
+    await evaluatePull(ownershipScenario.origin.commit(without, [from]), head, [overrideComment])
+  ).verdict
+  const removal = outcomes.flatMap(({ findings }) => findings).find(({ rule }) => rule === 'channel-removed')
+  expect(removal?.severity).toBe('error')
   // The comment was deleted, so its override no longer applies.
   expect((await evaluatePull(from, head, [])).verdict.kind).toBe('blocked')
   // The same comment with another head, which changes something else.

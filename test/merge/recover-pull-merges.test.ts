@@ -31,3 +31,20 @@ test('an interrupted merge is recovered once the branch lease is free', async ()
   expect(await recoverMergesOfPull(name, pull, options)).toBe(true)
   await scene.close()
 })
+
+test('a merge is not recorded as abandoned because Git could not answer whether the branch contains it', async () => {
+  const scene = await mergeFixture.openScenario()
+  const { mirror, options } = scene
+  const contains = () => Promise.reject(new GitError('timeout', 'git merge-base took too long'))
+  const repository = { ...mirror, contains }
+  await expect(scene.merge(directPushStrategy, { repository })).rejects.toThrow('took too long')
+  const [intent] = scene.intents
+  if (intent === undefined) throw new Error('nothing was begun')
+  const recover = (more = {}) => recoverMergesOfPull(intent.repository, intent.pull, { ...options, ...more })
+  await expect(recover({ repository })).rejects.toThrow('took too long')
+  expect(scene.intents.map(({ outcome }) => outcome)).toEqual([undefined])
+  expect(await recover()).toBe(true)
+  expect(scene.intents.map(({ outcome }) => outcome)).toEqual(['landed'])
+  expect(scene.mismatches).toEqual([])
+  await scene.close()
+})

@@ -177,6 +177,25 @@ describe('T31: who may give which command', () => {
     expect(listOutcomes('olga', '/rollback', {}, { state: 'merged' })).toEqual(['denied'])
     expect(listOutcomes('maria', '/rollback x\n/hold', {}, { state: 'merged' })).toEqual([])
   })
+  test('another /hold does not let its user remove the hold of someone else', () => {
+    const comments = [
+      createComment('olga', '/hold'),
+      createComment('alice', '/hold'),
+      createComment('alice', '/unhold'),
+    ]
+    const records = listCommandRecords(createInput(comments))
+    expect(records.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'denied'])
+    expect(findActivePullHold(records, createInput(comments).check)?.login).toBe('olga')
+    // A maintainer removes both, and then a new hold belongs to its user alone.
+    const later = [
+      createComment('maria', '/unhold'),
+      createComment('alice', '/hold'),
+      createComment('alice', '/unhold'),
+    ]
+    const input = createInput([...comments, ...later], { records })
+    expect(listCommandOutcomes(input)).toEqual(['done', 'done', 'done'])
+    expect(findActivePullHold(decideAll(input).records, input.check)).toBeUndefined()
+  })
   test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
     const held = listCommandRecords(createInput([createComment('olga', '/hold')]))
     expect(findActivePullHold(held, createInput([]).check)?.login).toBe('olga')
@@ -298,5 +317,40 @@ describe('I18: a command works once', () => {
     expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { epoch: 2 }).check)).toBeUndefined()
     const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [buildPackageBlob('foo')] })
     expect(findMergeCommand(records, createInput(mergeComments, {}, {}, { change }).check)).toBeUndefined()
+  })
+})
+
+describe('T48: a recorded command that allows a merge', () => {
+  const held = createComment('olga', '/hold')
+  const withMaintainers = (maintainers: string) => ({
+    ownerFiles: {
+      base: new Map([
+        ['operators/foo/ci.yaml', 'reviewers: [olga]'],
+        ['config.yaml', `maintainers: [${maintainers}]`],
+      ]),
+      result: new Map(),
+    },
+  })
+  const commands = ['/unhold', '/merge', '/override bundle-edited because x']
+  test.each(commands)('%s has no effect after its user lost the permission', (body) => {
+    const comments = [held, createComment('maria', body)]
+    const records = decideAll(createInput(comments)).decisions.map(({ record }) => record)
+    const listCommandsInEffect = (maintainers: string, answer = answerLookup) => {
+      const input = createInput(comments, { records }, {}, withMaintainers(maintainers))
+      const { records: now, open } = decideAll(input, answer)
+      const done = now.filter(({ outcome }) => outcome === 'done')
+      return { inEffect: done.map(({ command }) => command), isOpen: open.length > 0 }
+    }
+    const all = records.map(({ command }) => command)
+    expect(listCommandsInEffect('maria')).toEqual({ inEffect: all, isOpen: false })
+    expect(listCommandsInEffect('carol')).toEqual({ inEffect: ['hold'], isOpen: false })
+    const failing = { kind: 'unknown', reason: 'HTTP 500', retryAfter: 60 } as const
+    expect(listCommandsInEffect('maria', () => failing)).toEqual({ inEffect: ['hold'], isOpen: true })
+  })
+  test('/unhold by the user who put the pull request on hold stays in effect', () => {
+    const comments = [createComment('olga', '/hold'), createComment('olga', '/unhold')]
+    const records = decideAll(createInput(comments)).decisions.map(({ record }) => record)
+    const input = createInput(comments, { records }, {}, withMaintainers('carol'))
+    expect(decideAll(input).records).toEqual(records)
   })
 })

@@ -91,13 +91,17 @@ export function isGitError(value: unknown, code?: GitErrorCode): value is GitErr
 }
 
 /** Undefined instead of a GitError `too-large`. */
-export async function catchTooLarge<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (isGitError(error, 'too-large')) return undefined
+export const catchTooLarge = <T>(reading: Promise<T>) => catchGitError(reading, 'too-large', undefined)
+
+/** `instead` if the mirror lacks an object, such as a commit that a forced push removed. Other errors don't tell that. */
+export const catchMissing = <T, Instead>(reading: Promise<T>, instead: Instead) =>
+  catchGitError(reading, 'missing', instead)
+
+function catchGitError<T, Instead>(reading: Promise<T>, code: GitErrorCode, instead: Instead) {
+  return reading.catch((error: unknown): Instead => {
+    if (isGitError(error, code)) return instead
     throw error
-  }
+  })
 }
 
 /** Maps Git's messages (LC_ALL=C) to error codes. Ignores `remote: ` lines, so a server can't choose the code. */

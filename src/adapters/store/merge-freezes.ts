@@ -160,8 +160,9 @@ async function deleteFreezes(
   )
   const ended: MergeFreeze[] = []
   for (const stop of stops) {
-    if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
     const { branch: stopBranch = allBranchesKey, kind } = stop
+    const repeated = await listFreezeRequests(sql, key, stopBranch, kind)
+    if (![stop, ...repeated].every((one) => isFreezeOlderThanRequest(one, by, requestedAt))) continue
     await sql.query(
       `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
       [key, stopBranch, kind],
@@ -202,8 +203,25 @@ async function wasFreezeLiftedByLaterComment(
   return rows.length > 0
 }
 
+/** The requests since the last freeze of this kind ended. A freeze shows only the first one. */
+function listFreezeRequests(sql: SqlQueryExecutor, key: string, branch: string, kind: FreezeKind) {
+  return queryRecords<Pick<MergeFreeze, 'by' | 'since'>>(
+    sql,
+    `SELECT made_by::json AS by, (extract(epoch FROM at) * 1000)::double precision AS since
+     FROM ${databaseSchemaName}.stop_event
+     WHERE repository = $1 AND branch = $2 AND kind = $3 AND step = 'stopped' AND id > coalesce(
+       (SELECT max(id) FROM ${databaseSchemaName}.stop_event
+        WHERE repository = $1 AND branch = $2 AND kind = $3 AND step = 'resumed'), 0)`,
+    [key, branch, kind],
+  )
+}
+
 /** Compares comments by id, and other stops by time. */
-function isFreezeOlderThanRequest(stop: MergeFreeze, by: FreezeAuthor, requestedAt: number): boolean {
+function isFreezeOlderThanRequest(
+  stop: Pick<MergeFreeze, 'by' | 'since'>,
+  by: FreezeAuthor,
+  requestedAt: number,
+): boolean {
   if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
   return stop.since <= requestedAt
 }

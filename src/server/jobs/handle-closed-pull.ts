@@ -173,7 +173,11 @@ export async function executeCommentCommands(
     if (await executeFreezeCommand(record, snapshot, ctx)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false
-    await forge.perform({ kind: 'react', comment: record.comment, reaction })
+    const { comment } = record
+    // The comment may be deleted by now. The report answers the command, too.
+    await catchRejection(forge.perform({ kind: 'react', comment, reaction }), (error) =>
+      app.log.warn({ err: error, comment }, 'GitHub rejected the reaction to a command'),
+    )
   }
   return !changesStops
 }

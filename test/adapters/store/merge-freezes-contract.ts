@@ -159,6 +159,22 @@ export function testMergeFreezesContract(store: () => Store): void {
       ).toHaveLength(1)
     })
 
+    test('that were requested again do not end by an earlier request', async () => {
+      const of = createRepositoryName()
+      const thaw = { repository: of, branch: 'main', kinds: ['frozen'] as const, reason: '' }
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(10) })
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(12) })
+      expect(await store().unfreezeMerges({ ...thaw, by: createPersonFreezeAuthor(11) })).toEqual([])
+      expect(await store().unfreezeMerges({ ...thaw, by: createPersonFreezeAuthor(13) })).toHaveLength(1)
+      // Requests that ended do not count.
+      await stop({ repository: of, branch: 'main', by: createPersonFreezeAuthor(14) })
+      await stop({ repository: of, branch: 'main', by: commandLineFreezeAuthor })
+      const requestedAt = Date.now() - 3600_000
+      const early = { ...thaw, by: createPersonFreezeAuthor(15), requestedAt }
+      expect(await store().unfreezeMerges(early)).toEqual([])
+      expect(await store().unfreezeMerges({ ...early, requestedAt: Date.now() + 3600_000 })).toHaveLength(1)
+    })
+
     test('by many concurrent requests are one', async () => {
       const of = createRepositoryName()
       await Promise.all(

@@ -8,6 +8,7 @@ import { createCatFileObjectReader } from '../../../src/adapters/git/object-read
 import { runGit, type GitRunner } from '../../../src/adapters/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
 import type { PullHistoryStore } from '../../../src/ports/pull-history.ts'
+import type { CommandRecord } from '../../../src/policy/command-records.ts'
 import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createOwnershipScenario } from '../ownership/ownership-scenario.ts'
@@ -183,30 +184,32 @@ describe('an open pull request whose head is among the commits of another one', 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
     const bobs = commitChanges({ [readmePath]: 'two\n' })
     const stacked = commitChanges({ [readmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const held: PullHistoryStore = {
+    const onHold = {
+      comment: 1,
+      command: 'hold',
+      user: getBobAccount().id,
+      login: 'bob',
+      outcome: 'done',
+      head: bobs,
+      baseRef: 'main',
+      epoch: 0,
+    } as const
+    const remember = (...records: CommandRecord[]): PullHistoryStore => ({
       ...noopPullHistoryStore,
-      commands: async (_repository, pull) =>
-        pull === 8
-          ? [
-              {
-                comment: 1,
-                command: 'hold',
-                user: getBobAccount().id,
-                login: 'bob',
-                outcome: 'done',
-                head: bobs,
-                baseRef: 'main',
-                epoch: 0,
-              },
-            ]
-          : [],
-    }
+      commands: async (_repository, pull) => (pull === 8 ? records : []),
+    })
+    const unhold: CommandRecord = { ...onHold, comment: 2, command: 'unhold' }
     for (const more of [
       { open: [createOpenPullSummary(bobs, { draft: true })] },
       { open: [createOpenPullSummary(bobs, { labels: ['DO-NOT-MERGE'] })] },
-      { open: [createOpenPullSummary(bobs)], memory: held },
+      { open: [createOpenPullSummary(bobs)], memory: remember(onHold) },
+      // The hold is back, because it was removed for other commits or another branch.
+      { open: [createOpenPullSummary(bobs)], memory: remember(onHold, { ...unhold, head: baseCommit }) },
+      { open: [createOpenPullSummary(bobs)], memory: remember(onHold, { ...unhold, baseRef: 'release' }) },
     ])
       expect(await summarizePull(stacked, more)).toEqual(blockedBy('closes-other-pull'))
+    const removed = { open: [createOpenPullSummary(bobs)], memory: remember(onHold, unhold) }
+    expect((await summarizePull(stacked, removed)).rules).toEqual(['lands-other-pull'])
   })
 
   test('can be closed in any case if it is by the same author', async () => {
