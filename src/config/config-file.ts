@@ -48,12 +48,10 @@ export interface ConfigFileResult {
 
 /** Parses the file, which must be UTF-8 and at most `maxConfigBytes` long. `rules`: the IDs of all rules. */
 export function parseConfigFile(file: Uint8Array | ConfigFileProblem, rules: ReadonlySet<string>) {
-  if (typeof file === 'string')
-    return createUnreadableConfigResult(createConfigFileLocation(1, 1), messagesByConfigFileProblem[file])
-  if (file.length > maxConfigBytes)
+  if (typeof file === 'string' || file.length > maxConfigBytes)
     return createUnreadableConfigResult(
       createConfigFileLocation(1, 1),
-      messagesByConfigFileProblem['too-large'],
+      messagesByConfigFileProblem[typeof file === 'string' ? file : 'too-large'],
     )
   const text = decodeUtf8Strictly(file)
   if (text === undefined) {

@@ -108,11 +108,6 @@ export class SatSolver {
     }
   }
 
-  /** Returns the last solution. */
-  isTrue(literal: Literal): boolean {
-    return this.value(literal) === 1
-  }
-
   private value(literal: Literal): number {
     return this.values[literal] as number
   }
