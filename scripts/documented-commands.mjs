@@ -152,12 +152,20 @@ export function splitCompositeCommand(command, scripts) {
   return isComposite ? parts.flatMap((part) => splitCompositeCommand(part, scripts)) : [command]
 }
 
-/** Removes `npm ci` from a command if it has already run: a copy of the checkout has the installed packages, too. */
-function withoutInstalling(command, finished) {
-  const install = 'npm ci && '
-  return command.startsWith(install) && finished.has('checkout npm ci')
-    ? command.slice(install.length)
-    : command
+/**
+ * Removes what has already run from the start of a command: a copy of the checkout has the installed packages, too, but not the
+ * package for authors.
+ * @param {Pick<Documented, 'command' | 'place'>} documented
+ * @param {ReadonlySet<string>} finished places and commands
+ * @returns {string}
+ */
+export function removeFinishedPreparation({ command, place }, finished) {
+  const prepared = place === 'checkout' ? ['npm ci', 'npm run build:author'] : ['npm ci']
+  return prepared.reduce(
+    (rest, one) =>
+      rest.startsWith(`${one} && `) && finished.has(`checkout ${one}`) ? rest.slice(one.length + 4) : rest,
+    command,
+  )
 }
 
 function pagesOf(paths) {
@@ -229,7 +237,7 @@ async function main(argv) {
         continue
       }
       // Elsewhere than in the checkout a command is another one each time.
-      const command = withoutInstalling(one.command, finished)
+      const command = removeFinishedPreparation(one, finished)
       const parts = isHere ? splitCompositeCommand(command, scripts) : [command]
       const isExcluded = (command) =>
         except.some((excluded) => command === excluded || command.endsWith(`&& ${excluded}`))

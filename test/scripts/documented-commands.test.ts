@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   findDocumentedCommands,
   findMissingOutputLine,
+  removeFinishedPreparation,
   splitCompositeCommand,
 } from '../../scripts/documented-commands.mjs'
 
@@ -14,8 +15,7 @@ const packageScripts = {
   timed: 'node scripts/run-steps.mjs lint+types test',
 }
 const parseCommandsOnPage = (text: string) => findDocumentedCommands('PAGE.md', text, packageScripts)
-const listCommandStringsOnPage = (text: string) =>
-  parseCommandsOnPage(text).commands.map(({ command }) => command)
+const listCommandsOnPage = (text: string) => parseCommandsOnPage(text).commands.map(({ command }) => command)
 
 describe('commands of a page', () => {
   test('are the lines of its shell blocks, without comments', () => {
@@ -28,7 +28,7 @@ describe('commands of a page', () => {
   })
 
   test('continue over lines that end with a backslash', () => {
-    expect(listCommandStringsOnPage('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
+    expect(listCommandsOnPage('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
       'npm run x \\\n  --y',
       'npm start',
     ])
@@ -40,9 +40,8 @@ describe('commands of a page', () => {
   })
 
   test('that do not end declare the output to wait for', () => {
-    expect(
-      parseCommandsOnPage('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands,
-    ).toMatchObject([{ until: 'listens' }])
+    const page = '<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n'
+    expect(parseCommandsOnPage(page).commands).toMatchObject([{ until: 'listens' }])
   })
 
   test('are skipped only for a reason', () => {
@@ -88,16 +87,17 @@ describe('a page', () => {
 })
 
 test('a script that only runs other scripts is run when they are', () => {
-  expect(splitCompositeCommand('npm run check', packageScripts)).toEqual([
-    'npm run lint',
-    'npm run types',
-    'npm test',
-  ])
-  expect(splitCompositeCommand('npm run timed', packageScripts)).toEqual([
-    'npm run lint',
-    'npm run types',
-    'npm test',
-  ])
+  const parts = ['npm run lint', 'npm run types', 'npm test']
+  expect(splitCompositeCommand('npm run check', packageScripts)).toEqual(parts)
+  expect(splitCompositeCommand('npm run timed', packageScripts)).toEqual(parts)
   expect(splitCompositeCommand('npm run lint', packageScripts)).toEqual(['npm run lint'])
   expect(splitCompositeCommand('npm ci && npm test', packageScripts)).toEqual(['npm ci && npm test'])
+})
+
+test('packages are installed and built once for all commands that start with that', () => {
+  const command = 'npm ci && npm run build:author && ls'
+  const finished = new Set(['checkout npm ci', 'checkout npm run build:author'])
+  expect(removeFinishedPreparation({ command, place: 'checkout' }, new Set())).toBe(command)
+  expect(removeFinishedPreparation({ command, place: 'checkout' }, finished)).toBe('ls')
+  expect(removeFinishedPreparation({ command, place: 'copy' }, finished)).toBe('npm run build:author && ls')
 })
