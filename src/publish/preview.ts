@@ -128,8 +128,8 @@ export async function cancelPreviews(
   const { repository } = forge
   const key = String(pull)
   const request = await app.store.readState(previewRequestStateNamespace, repository, key)
-  const made = await app.store.readState(builtPreviewStateNamespace, repository, key)
-  if (request === undefined || request.isClosed || made === undefined) return
+  if (request === undefined || request.isClosed) return
+  if ((await app.store.readState(builtPreviewStateNamespace, repository, key)) === undefined) return
   await writeStateValue(app.store, previewRequestStateNamespace, repository, key, {
     ...request,
     isClosed: true,

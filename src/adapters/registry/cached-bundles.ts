@@ -177,8 +177,11 @@ export class CachedBundleReaders {
     { bundle, install }: BundleAndInstallLookups,
     seconds: number,
   ): Promise<void> {
-    await this.#store.putCached(bundleImageLookupCacheNamespace, new Map([[key, bundle]]), seconds)
-    await this.#store.putCached(bundleInstallLookupCacheNamespace, new Map([[key, install]]), seconds)
+    // Together, because the store then writes both with one statement.
+    await Promise.all([
+      this.#store.putCached(bundleImageLookupCacheNamespace, new Map([[key, bundle]]), seconds),
+      this.#store.putCached(bundleInstallLookupCacheNamespace, new Map([[key, install]]), seconds),
+    ])
   }
 }
 
