@@ -162,8 +162,10 @@ export function splitCompositeCommand(command, scripts) {
 export function removeFinishedPreparation({ command, place }, finished) {
   const prepared = place === 'checkout' ? ['npm ci', 'npm run build:author'] : ['npm ci']
   return prepared.reduce(
-    (rest, one) =>
-      rest.startsWith(`${one} && `) && finished.has(`checkout ${one}`) ? rest.slice(one.length + 4) : rest,
+    (rest, step) =>
+      rest.startsWith(`${step} && `) && finished.has(`checkout ${step}`)
+        ? rest.slice(`${step} && `.length)
+        : rest,
     command,
   )
 }

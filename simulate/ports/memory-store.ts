@@ -301,14 +301,14 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
           if (!isIn(stop, repository)) return false
           if (branch !== undefined && (stop.branch ?? allBranchesKey) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
-          const its = tables.stopEvents.filter(
+          const events = tables.stopEvents.filter(
             (event) => isIn(event, repository) && event.branch === stop.branch && event.kind === stop.kind,
           )
-          const repeated = its.slice(its.findLastIndex(({ step }) => step === 'resumed') + 1)
-          return [stop, ...repeated.map((event) => ({ by: event.by, since: event.at }))].every((one) =>
-            by.kind === 'person' && one.by.kind === 'person'
-              ? one.by.comment < by.comment
-              : one.since <= requestedAt,
+          const repeated = events.slice(events.findLastIndex(({ step }) => step === 'resumed') + 1)
+          return [stop, ...repeated.map((event) => ({ by: event.by, since: event.at }))].every((request) =>
+            by.kind === 'person' && request.by.kind === 'person'
+              ? request.by.comment < by.comment
+              : request.since <= requestedAt,
           )
         })
         for (const stop of ended) {

@@ -93,7 +93,7 @@ export function isGitError(value: unknown, code?: GitErrorCode): value is GitErr
 /** Undefined instead of a GitError `too-large`. */
 export const catchTooLarge = <T>(reading: Promise<T>) => catchGitError(reading, 'too-large', undefined)
 
-/** `instead` if the mirror lacks an object, such as a commit that a forced push removed. Other errors don't tell that. */
+/** `instead` if the mirror lacks an object, such as a commit that a forced push removed. Other errors prove nothing. */
 export const catchMissing = <T, Instead>(reading: Promise<T>, instead: Instead) =>
   catchGitError(reading, 'missing', instead)
 

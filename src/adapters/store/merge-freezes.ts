@@ -162,7 +162,7 @@ async function deleteFreezes(
   for (const stop of stops) {
     const { branch: stopBranch = allBranchesKey, kind } = stop
     const repeated = await listFreezeRequests(sql, key, stopBranch, kind)
-    if (![stop, ...repeated].every((one) => isFreezeOlderThanRequest(one, by, requestedAt))) continue
+    if (![stop, ...repeated].every((request) => isFreezeOlderThanRequest(request, by, requestedAt))) continue
     await sql.query(
       `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
       [key, stopBranch, kind],
