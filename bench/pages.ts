@@ -1,6 +1,7 @@
 // Measures the time of the page of a queue with 500 open pull requests, and of a handler that only sends as many
 // bytes, in the same run. Each request comes from a new user, so that no cached page is sent. Usage: node
-// bench/pages.ts [--pulls 500] [--runs 30]. Exits with 1 if the median exceeds 50 ms, or the page 100 KiB.
+// bench/pages.ts [--pulls 500] [--runs 30] [--quick]. Exits with 1 if the page exceeds 100 KiB, or the median 50 ms.
+// With --quick, which is for machines with other load, a slow median is only reported.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +16,11 @@ import { systemClock } from '../src/adapters/system-clock.ts'
 import { openStore } from '../src/adapters/store/store.ts'
 
 const { values } = parseArgs({
-  options: { pulls: { type: 'string', default: '500' }, runs: { type: 'string', default: '30' } },
+  options: {
+    pulls: { type: 'string', default: '500' },
+    runs: { type: 'string', default: '30' },
+    quick: { type: 'boolean', default: false },
+  },
 })
 const [pulls, runs] = [Number(values.pulls), Number(values.runs)]
 /** Milliseconds. */
@@ -101,7 +106,7 @@ printMeasurement('same data as JSON', queueJsonMeasurement)
 printMeasurement('same number of bytes only', baselineServerMeasurement)
 if (computePercentile(queuePageMeasurement.times, 0.5) > maxResponseMs) {
   console.error(`the median page took more than ${maxResponseMs} ms`)
-  process.exitCode = 1
+  if (!values.quick) process.exitCode = 1
 }
 if (queuePageMeasurement.bytes > maxPageBytes) {
   console.error(`the page has ${queuePageMeasurement.bytes} bytes, more than ${maxPageBytes}`)

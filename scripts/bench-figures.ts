@@ -123,7 +123,7 @@ export const smallestArguments: Readonly<Record<string, readonly string[]>> = {
   'bench:build': ['', '1', '2'],
   'bench:deliveries': ['20', '1'],
   'bench:publish': ['2'],
-  'bench:pages': ['--pulls', '20', '--runs', '3'],
+  'bench:pages': ['--pulls', '20', '--runs', '3', '--quick'],
   'bench:untrusted-pulls': ['--after', '1'],
   'bench:landing': ['2', '--megabytes', '1', '--latency', '1'],
   // A fixed seed and a fixed number of rounds on every machine. Otherwise a new finding would fail an unrelated
