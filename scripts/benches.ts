@@ -106,14 +106,16 @@ async function measureCommands(): Promise<ReadonlyMap<string, BestRun>> {
       name.includes(options.only) && (program === undefined || (!isShort && isOnPath(program))),
   )
   const rounds = Number(options.rounds ?? (isShort ? 3 : 5))
-  // Other load can affect all runs of one command, so there are up to twice as many rounds if a command seems slower.
-  const isDone = (round: number) =>
-    round > rounds && (!options.short || round > 2 * rounds || findSlowerCommands(best).length === 0)
-  for (let round = 0; !isDone(round); round++) {
+  // Other load can affect all runs of one command, so a command that seems slower is measured in more rounds.
+  const maxRounds = options.short ? 5 * rounds : rounds
+  for (let round = 0; round <= maxRounds; round++) {
+    const slower = findSlowerCommands(best)
+    const commands = round <= rounds ? selected : selected.filter(({ name }) => slower.includes(name))
+    if (commands.length === 0) break
     const reader = [process.execPath, '--input-type=module', '-e', readerSource, paths['@file'] ?? '']
     const runs = new Map<string, BestRun>([[readerName, measureProcess(reader, environment)]])
     // The first round fills the caches of the command line.
-    for (const command of selected)
+    for (const command of commands)
       if (round > 0 || !command.command.startsWith('serve'))
         runs.set(command.name, await measureOnce(command))
     if (round > 0)
