@@ -43,7 +43,7 @@ function parseUnambiguousJson(body: Uint8Array): unknown {
   try {
     // JSON has no byte order mark, and Go rejects it.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-    const document: unknown = parseJson(text, reviveUnambiguousValue)
+    const document = parseJson(text, mayRejectValuePattern.test(text) ? reviveUnambiguousValue : undefined)
     rejectAmbiguousStructure(text)
     return document
   } catch (cause) {
@@ -52,8 +52,14 @@ function parseUnambiguousJson(body: Uint8Array): unknown {
   }
 }
 
+/**
+ * Matches each text that `reviveUnambiguousValue` would reject or change, and some others: escapes, `__proto__`, and numbers
+ * that are negative zeros, not integers, or long. Reviving takes longer than the rest of the parsing.
+ */
+const mayRejectValuePattern = /\\|__proto__|(?:^|[\s[,]|":)(?:-0|-?\d+[.eE]|-?\d{16})/
+
 // TypeScript's library lacks the third argument.
-const parseJson = JSON.parse as (text: string, revive: typeof reviveUnambiguousValue) => unknown
+const parseJson = JSON.parse as (text: string, revive: typeof reviveUnambiguousValue | undefined) => unknown
 
 function reviveUnambiguousValue(key: string, value: unknown, { source = '' }: { source?: string }): unknown {
   // Go replaces a lone surrogate with another character.

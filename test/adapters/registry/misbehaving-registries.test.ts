@@ -53,7 +53,13 @@ describe('an invalid manifest', () => {
       'an unpaired surrogate',
       `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(layer)},"x":"\\ud800"}`,
     ],
-    ['a size with a fraction', { schemaVersion: 2, layers: [], config: { ...layer, size: '@' } }],
+    ['a size with a fraction', { schemaVersion: 2, layers: [], config: { ...layer, size: '@5.0' } }],
+    ['a size with an exponent', { schemaVersion: 2, layers: [], config: { ...layer, size: '@5e0' } }],
+    ['a number that is too large', { schemaVersion: 2, layers: [], config: layer, x: `@${'9'.repeat(400)}` }],
+    [
+      'the key __proto__',
+      { schemaVersion: 2, layers: [], config: layer, annotations: { ['__proto__']: 'a' } },
+    ],
     ['a null layer', { schemaVersion: 2, layers: [null], config: layer }],
     ['schema 1 fields in addition', { schemaVersion: 2, layers: [], config: layer, fsLayers: [] }],
     ['an unknown schema version', { schemaVersion: 3, layers: [], config: layer }],
@@ -70,7 +76,8 @@ describe('an invalid manifest', () => {
       { schemaVersion: 2, layers: [], config: { ...layer, digest: `sha256:${'A'.repeat(64)}` } },
     ],
   ])('%s is unsupported', async (_name, document) => {
-    const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
+    const text =
+      typeof document === 'string' ? document : JSON.stringify(document).replace(/"@([^"]+)"/, '$1')
     const digest = registryServer.add('org/app', 'v1', text)
     expect(await resolveImage(`org/app@${digest}`)).toMatchObject({ kind: 'unsupported' })
   })

@@ -1,5 +1,6 @@
 // Decides where registry requests may connect. An image reference chooses a host, which chooses realms and redirects,
 // so every hop and every resolved address is checked.
+import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ProxyServer } from '../../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -224,7 +225,8 @@ function toListedHosts(hostname: string, port: number): [host: string, hostAndPo
   return [host, `${host}:${port}`]
 }
 
-const lowercaseHost = (text: string): string => (ipaddr.IPv6.isValid(text) ? `[${text}]` : text).toLowerCase()
+// With ipaddr.js, this would take a tenth of the processor time of an image lookup.
+const lowercaseHost = (text: string): string => (isIPv6(text) ? `[${text}]` : text).toLowerCase()
 
 /** Decides from a name or an address alone whether a host is public. */
 function isGlobalUnicast(address: IpAddress): boolean {
