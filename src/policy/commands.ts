@@ -11,6 +11,8 @@ import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
 import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
   isCommandStillValid,
+  isExecutedOnHead,
+  isRunCommand,
   listActivePullHolds,
   parseOverrideCommand,
   type CommandRecord,
@@ -69,8 +71,8 @@ export function decideCommands(input: CommandEvaluationInput, answers: LookupRes
 }
 
 /**
- * The records in order. A command that allows a merge is denied if its user lost the permission since, and left out if
- * the permission is not known. For `/approve`, the ownership check decides about the users.
+ * The records in order. A command that allows a merge or a run is denied if its user lost the permission since, and left
+ * out if the permission is not known. For `/approve`, the ownership check decides about the users.
  */
 function recheckRecordedPermissions(
   input: CommandEvaluationInput,
@@ -81,7 +83,10 @@ function recheckRecordedPermissions(
   for (const record of input.records.toSorted((a, b) => a.comment - b.comment)) {
     const { command, outcome, covers, user: id, login } = record
     const isGrant = outcome === 'done' && covers !== undefined && command !== 'approve'
-    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) rechecked.push(record)
+    const isInEffect = isRunCommand(record)
+      ? isExecutedOnHead(record, input.check.snapshot, input.check.epoch ?? 0)
+      : isGrant && isCommandStillValid(record, input.check)
+    if (command === 'unclear' || !isInEffect) rechecked.push(record)
     else {
       const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
       if (may.kind === 'unknown') open.push(...may.open)

@@ -80,6 +80,7 @@ function createJobContext(): JobContext<Store> {
       configDigest: 'default',
       epoch: 0,
       commands: [],
+      runCommands: [],
       report: { changeLines: [], commandLines: [] },
       verdictInput: createVerdictInput({ snapshot: order.snapshot, ...getVerdictInputOverrides(order) }),
     }),

@@ -347,6 +347,18 @@ describe('T48: a recorded command that allows a merge', () => {
     const failing = { kind: 'unknown', reason: 'HTTP 500', retryAfter: 60 } as const
     expect(listCommandsInEffect('maria', () => failing)).toEqual({ inEffect: ['hold'], isOpen: true })
   })
+  test.each(['/preview', '/test-install'])('%s has no effect either, on this head', (body) => {
+    const comments = [createComment('maria', body)]
+    const records = listCommandRecords(createInput(comments))
+    const listOutcomesOfHead = (maintainers: string, head = headShaA) => {
+      const input = createInput(comments, { records }, { head }, withMaintainers(maintainers))
+      return decideAll(input).records.map(({ outcome }) => outcome)
+    }
+    expect(listOutcomesOfHead('maria')).toEqual(['done'])
+    expect(listOutcomesOfHead('carol')).toEqual(['denied'])
+    // No effect on another head, so nothing needs to be asked.
+    expect(listOutcomesOfHead('carol', headShaB)).toEqual(['done'])
+  })
   test('/unhold by the user who put the pull request on hold stays in effect', () => {
     const comments = [createComment('olga', '/hold'), createComment('olga', '/unhold')]
     const records = decideAll(createInput(comments)).decisions.map(({ record }) => record)
