@@ -265,7 +265,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
 
 /**
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
- * or exposes it. Its owners must still approve.
+ * or exposes it. The owners of each of its directories must still approve, because one file can be in another directory.
  */
 function findRequiredIndirectApprovals(
   input: OwnershipInputs,
@@ -278,19 +278,21 @@ function findRequiredIndirectApprovals(
   return input.change.catalogs.flatMap(({ root, packages }) =>
     packages
       .filter(({ name }) => spoken.get(root)?.has(name) !== true)
-      .map((change): RequiredApproval => {
-        const directory = change.directories.find((candidate) => candidate !== '') ?? ''
-        const path = [root, directory].filter((part) => part !== '').join('/')
-        return {
-          path,
-          at: { file: path, line: 1, column: 1 },
-          catalog: root,
-          directory,
-          package: change.name,
-          kinds: classifyPackageChange(change, known.has(change.name, directory, root)),
-          channels: known.channels(root, change),
-          owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
-        }
+      .flatMap((change) => {
+        const directories = new Set([...change.directories, ...known.homes(change.name)])
+        return [...directories].map((directory): RequiredApproval => {
+          const path = [root, directory].filter((part) => part !== '').join('/')
+          return {
+            path,
+            at: { file: path, line: 1, column: 1 },
+            catalog: root,
+            directory,
+            package: change.name,
+            kinds: classifyPackageChange(change, known.has(change.name, directory, root)),
+            channels: known.channels(root, change),
+            owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
+          }
+        })
       }),
   )
 }
