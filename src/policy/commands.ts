@@ -53,6 +53,8 @@ export const maxCommandsPerHour = 30
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
 
+const commandsPreventingMerges: ReadonlySet<CommandName> = new Set(['hold', 'freeze'])
+
 /** The questions to answer before deciding. Empty if there is no command to decide on. */
 export function collectCommandLookups(
   input: CommandEvaluationInput,
@@ -111,7 +113,7 @@ function evaluateCommands(
     open: [...unanswered, ...open],
     records: listRecords(),
   })
-  for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
+  for (const { comment, author, parsed, isExcess } of findUnrecordedCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
         record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -126,6 +128,7 @@ function evaluateCommands(
       if (stops) return end(may.open)
       continue
     }
+    if (isExcess && (may.kind === 'no' || hasOwnHold(author, command.name, input, listRecords()))) continue
     if (may.kind === 'yes') {
       const edits = answers.get({
         kind: 'comment',
@@ -157,7 +160,18 @@ function evaluateCommands(
   return end([])
 }
 
-/** Users' commands that have no record yet, in order, within the hourly limit of each account. */
+/** Another hold by the same account has no effect. */
+const hasOwnHold = (
+  author: GitHubAccount,
+  command: CommandName,
+  { check }: CommandEvaluationInput,
+  records: readonly CommandRecord[],
+): boolean => command === 'hold' && listActivePullHolds(records, check).some(({ user }) => user === author.id)
+
+/**
+ * Users' commands that have no record yet, in order, within the hourly limit of each account. Also those beyond it that
+ * prevent merges, because a merge in the meantime cannot be undone.
+ */
 function* findUnrecordedCommands({ check: { snapshot }, records, recent }: CommandEvaluationInput) {
   const known = new Set(records.map(({ comment }) => comment))
   const isOpen = snapshot.state === 'open'
@@ -173,7 +187,9 @@ function* findUnrecordedCommands({ check: { snapshot }, records, recent }: Comma
       continue
     const count = (commandCountByAccount.get(author.id) ?? 0) + 1
     commandCountByAccount.set(author.id, count)
-    if (count <= maxCommandsPerHour) yield { comment, author, parsed }
+    const isExcess = count > maxCommandsPerHour
+    const preventsMerges = parsed.kind === 'command' && commandsPreventingMerges.has(parsed.command.name)
+    if (!isExcess || preventsMerges) yield { comment, author, parsed, isExcess }
   }
 }
 

@@ -267,6 +267,22 @@ describe('T31: who may give which command', () => {
     expect(decideAll(createInput(flood)).decisions.length).toBe(30)
     expect(decideAll(createInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length).toBe(1)
   })
+  test('more commands take effect only if they prevent merges, and only once', () => {
+    const limit = (id: number) => ({ recent: new Map([[id, 30]]) })
+    const listCommands = (name: string, id: number, ...bodies: string[]) => {
+      const input = createInput(
+        bodies.map((body) => createComment(name, body)),
+        limit(id),
+      )
+      return listCommandRecords(input).map(({ command }) => command)
+    }
+    expect(listCommands('maria', 1003, '/hold', '/freeze', '/approve', '/unhold', '/unfreeze')).toEqual([
+      'hold',
+      'freeze',
+    ])
+    expect(listCommands('alice', 1001, '/hold', '/hold', '/freeze')).toEqual(['hold'])
+    expect(listCommands('mallory', 1004, '/hold', '/freeze')).toEqual([])
+  })
 })
 
 test('T27: unknown permissions are not assumed: the command and those after it wait', () => {
