@@ -13,7 +13,7 @@ import {
   type PublicationState,
   type RollbackRequest,
 } from './publication-state.ts'
-import { loadPublishInputs } from './load-publish-inputs.ts'
+import { computeCatalogContentKey, loadPublishInputs } from './load-publish-inputs.ts'
 
 interface RollbackCandidate {
   readonly publication: CatalogPublication
@@ -139,7 +139,15 @@ export async function executeRollback(
   const state = candidates.find((one) => one.publication === publication)?.state ?? emptyPublicationState
   const late = findLateRollbackReason(record.comment, since, state, comments)
   if (late !== undefined) return reject(late)
-  const request = { comment: record.comment, pull, login: record.login, digest }
+  const tip = inputs?.tips.get(baseRef)
+  const key =
+    since?.comment === record.comment || tip === undefined
+      ? since?.key
+      : await computeCatalogContentKey(publication, tip.tree, ctx.repository)
+  const request: RollbackRequest = {
+    ...{ comment: record.comment, pull, login: record.login, digest },
+    ...(key !== undefined && { key }),
+  }
   await writeStateValue(app.store, rollbackRequestStateNamespace, repository, publication.id, request)
   await app.store.enqueue({ kind: 'publish', installation, repository })
   app.log.info(

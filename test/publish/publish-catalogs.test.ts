@@ -382,11 +382,19 @@ describe('/rollback', () => {
     expect(await rollBack(1)).toMatch(/published after this comment/)
     expect(await rollBack(3)).toBe(first)
     expect(await rollBack(2, 'v4.18')).toMatch(/a later \/rollback/)
-    // A job that ended early runs again.
+    // A catalog that changes after the comment is published, although the tags are set back first.
     scene.advanceTime(60)
     await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'good') })
+    scene.enqueued.length = 0
     await scene.run()
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(first)
+    expect(scene.enqueued.some(({ job, seconds }) => job.kind === 'publish' && seconds === 0)).toBe(true)
+    await scene.run()
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: good')
+    // A job that ended early runs again.
     expect(await rollBack(3, first)).toBe(first)
+    await scene.run()
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: good')
   })
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
     const scene = await createPublishScenarioWithCleanup()
