@@ -34,7 +34,8 @@ export interface CommandEvaluationInput {
   /** The input of the checks. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
   readonly shown: readonly ReportedPullHead[]
-  readonly change: string
+  /** Absent if the change is unknown, for example because of a conflict. */
+  readonly change?: string
   readonly records: readonly CommandRecord[]
   /** Commands per account id in this repository within the last hour. */
   readonly recent?: ReadonlyMap<number, number>
@@ -52,6 +53,8 @@ export const maxCommandsPerHour = 30
 
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
+/** They affect branches and images, so a pull request whose change is unknown allows them, too. */
+const commandsAllowedWithoutDiff: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback'])
 
 const commandsPreventingMerges: ReadonlySet<CommandName> = new Set(['hold', 'freeze'])
 
@@ -172,9 +175,14 @@ const hasOwnHold = (
  * Users' commands that have no record yet, in order, within the hourly limit of each account. Also those beyond it that
  * prevent merges, because a merge in the meantime cannot be undone.
  */
-function* findUnrecordedCommands({ check: { snapshot }, records, recent }: CommandEvaluationInput) {
+function* findUnrecordedCommands({ check: { snapshot }, change, records, recent }: CommandEvaluationInput) {
   const known = new Set(records.map(({ comment }) => comment))
-  const isOpen = snapshot.state === 'open'
+  const allowed =
+    snapshot.state !== 'open'
+      ? commandsAllowedOnClosedPulls
+      : change === undefined
+        ? commandsAllowedWithoutDiff
+        : undefined
   const commandCountByAccount = new Map(recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -183,8 +191,7 @@ function* findUnrecordedCommands({ check: { snapshot }, records, recent }: Comma
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseCommandFromComment(comment.body)
     if (parsed.kind === 'none') continue
-    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedOnClosedPulls.has(parsed.command.name)))
-      continue
+    if (allowed && !(parsed.kind === 'command' && allowed.has(parsed.command.name))) continue
     const count = (commandCountByAccount.get(author.id) ?? 0) + 1
     commandCountByAccount.set(author.id, count)
     const isExcess = count > maxCommandsPerHour
