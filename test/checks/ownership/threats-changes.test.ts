@@ -573,7 +573,7 @@ describe('T11: both content and location decide', () => {
       expect(await decidePull(more, promoted, { author: 'nina' })).toBe('wait')
     }
   })
-  test("content of another package that an .indexignore hides or exposes waits for the package's owner", async () => {
+  test("content of another package that an .indexignore exposes is rejected, and hiding it waits for the package's owner", async () => {
     const directory = 'catalogs/v4.20/mine'
     const channel = { [`${directory}/more.yaml`]: 'schema: olm.channel\nname: evil\npackage: victim\n' }
     const hiddenFiles = { ...baseFiles, ...channel, [`${directory}/.indexignore`]: 'more.yaml\n' }
@@ -587,12 +587,19 @@ describe('T11: both content and location decide', () => {
       const snapshot = createTestPullSnapshot({ author: fakeAccounts.person('alice'), base, head })
       const loader = createCatalogLoader(reader, noopCache)
       const { outcomes } = (await scenario.evaluateSnapshot(snapshot, { loader })).verdict
-      return outcomes.find(({ check }) => check === 'ownership')?.waiting.map(({ what }) => what)
+      const { waiting = [], findings = [] } = outcomes.find(({ check }) => check === 'ownership') ?? {}
+      const isRejected = findings.some(({ rule }) => rule === 'package-content-mismatch')
+      return [...waiting.map(({ what }) => what), ...(isRejected ? ['rejected'] : [])]
     }
     expect(await evaluateByAlice(baseFiles, hiddenFiles)).toEqual([])
-    const expected = ['an owner of victim must approve']
+    const expected = ['an owner of victim must approve', 'rejected']
     expect(await evaluateByAlice(hiddenFiles, exposedFiles)).toEqual(expected)
     expect(await evaluateByAlice(hiddenFiles, overriddenFiles)).toEqual(expected)
+    // A file that only the catalog reads as content.
+    const ownersFile = { [`${directory}/OWNERS`]: 'schema: olm.channel\nname: evil\npackage: victim\n' }
+    expect(await evaluateByAlice(baseFiles, { ...baseFiles, ...ownersFile })).toContain(
+      'an owner of victim must approve',
+    )
     expect(await evaluateByAlice(exposedFiles, hiddenFiles)).toEqual([
       'a maintainer must approve the change to victim',
     ])
