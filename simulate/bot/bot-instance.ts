@@ -28,6 +28,7 @@ import type { GitRepository } from '../../src/ports/repository.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedWebhookDelivery } from '../world/simulated-github.ts'
+import { isRunCommand } from '../../src/policy/command-records.ts'
 import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import type { LookupResult } from '../../src/catalogs/gather-lookup-results.ts'
 import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
@@ -146,7 +147,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
           openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
           budget,
         })
-        const { configDigest, epoch, commands, incoming, described, verdictInput } = evaluation
+        const { configDigest, epoch, commands, records, incoming, described, verdictInput } = evaluation
         // Data is copied as it would be between processes.
         return structuredClone<EvaluationResponse>({
           kind: 'seen',
@@ -156,6 +157,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
           ...(incoming && { incoming }),
           described,
           verdictInput,
+          runCommands: records.filter(isRunCommand),
           report: await prepareEvaluationReport(evaluation, repository, loader),
         })
       } catch (error) {

@@ -4,7 +4,7 @@ import type { PullNumber, UserId } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { ReportedPullHead } from '../../src/policy/commands.ts'
 import type { CommandRecord } from '../../src/policy/command-records.ts'
-import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/policy/merge-freeze.ts'
+import type { MergeFreeze, FreezeAuthor, FreezeEvent, FreezeRequest } from '../../src/policy/merge-freeze.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent, RejectedPullRecord } from '../../src/ports/merge-records.ts'
 import type { ObservedPullState, RecordedHeadPush } from '../../src/ports/pull-history.ts'
@@ -145,6 +145,14 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
       ...(by.kind === 'person' && { comment: by.comment }),
     })
 
+  /** Since the last freeze of this kind ended. */
+  const listFreezeRequests = ({ repository, branch, kind }: FreezeRequest) => {
+    const events = tables.stopEvents.filter(
+      (event) => isIn(event, repository) && event.branch === branch && event.kind === kind,
+    )
+    return events.slice(events.findLastIndex(({ step }) => step === 'resumed') + 1)
+  }
+
   return {
     accept: ({ guid }, jobs, push) =>
       turn(`accept ${guid}`, () => {
@@ -282,8 +290,10 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
             isIn(stop, repository) && (stop.branch ?? allBranchesKey) === branchKey && stop.kind === kind,
         )
         const before = tables.stops[at]
-        // A repeated rejection by GitHub is counted, not reported again.
-        if (before === undefined || by.kind !== 'bot') recordFreezeEvent(order, 'stopped')
+        // A repeated rejection by GitHub is counted, not reported again. Another failed merge verification is.
+        const isReported =
+          kind !== 'audit' || listFreezeRequests(order).some(({ reason }) => reason === order.reason)
+        if (before === undefined || by.kind !== 'bot' || !isReported) recordFreezeEvent(order, 'stopped')
         if (before === undefined) {
           const made: MergeFreeze = { ...deepClone(order), since: now(), times: 1 }
           tables.stops.push(made)
@@ -301,10 +311,7 @@ export function createInMemoryStore({ tables, now, turn }: InMemoryStoreOptions)
           if (!isIn(stop, repository)) return false
           if (branch !== undefined && (stop.branch ?? allBranchesKey) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
-          const events = tables.stopEvents.filter(
-            (event) => isIn(event, repository) && event.branch === stop.branch && event.kind === stop.kind,
-          )
-          const repeated = events.slice(events.findLastIndex(({ step }) => step === 'resumed') + 1)
+          const repeated = listFreezeRequests(stop)
           return [stop, ...repeated.map((event) => ({ by: event.by, since: event.at }))].every((request) =>
             by.kind === 'person' && request.by.kind === 'person'
               ? request.by.comment < by.comment

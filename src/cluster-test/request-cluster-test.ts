@@ -9,7 +9,6 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { installTargets } from '../checks/install/install-report.ts'
@@ -83,12 +82,12 @@ export interface ClusterTestCandidatePull {
   readonly epoch: number
   readonly onCluster: 'off' | 'asked' | 'automatic'
   readonly requiresCluster: boolean
+  readonly runCommands: readonly CommandRecord[]
 }
 
 /** Returns undefined if an install test is not allowed or not requested. Pure. */
 export function evaluateClusterTestRequest(
-  { snapshot, verdict, epoch, onCluster, requiresCluster }: ClusterTestCandidatePull,
-  records: readonly CommandRecord[],
+  { snapshot, verdict, epoch, onCluster, requiresCluster, runCommands }: ClusterTestCandidatePull,
   baseTree: TreeSha,
 ): ClusterTestRequest | undefined {
   const { result, outcomes } = verdict
@@ -97,7 +96,7 @@ export function evaluateClusterTestRequest(
   if (plannedTests.length === 0) return undefined
   // Without these checks it cannot be installed, or its images are unknown.
   if (!haveChecksPassed(outcomes, ['validation', 'images', 'install'])) return undefined
-  const comment = findExecutedCommand(records, 'test-install', snapshot, epoch)?.comment
+  const comment = findExecutedCommand(runCommands, 'test-install', snapshot, epoch)?.comment
   const agreeing = outcomes.filter(({ waiting }) => waiting.length === 0)
   const allAgree = haveChecksPassed(agreeing, checkIds)
   if (comment === undefined && !(onCluster === 'automatic' && allAgree)) return undefined
@@ -117,15 +116,14 @@ export function evaluateClusterTestRequest(
 /** Withdrawn requests end, and their install tests stop. */
 export async function requestClusterTest(
   candidate: ClusterTestCandidatePull,
-  { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue & PullHistoryStore>,
+  { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue>,
 ): Promise<void> {
   const { repository } = forge
   const { pull, base } = candidate.snapshot
   const key = String(pull)
   const known = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (candidate.onCluster === 'off' && known === undefined) return
-  const records = await app.store.commands(repository, pull)
-  const request = evaluateClusterTestRequest(candidate, records, await mirror.treeOf(base))
+  const request = evaluateClusterTestRequest(candidate, await mirror.treeOf(base))
   if (request === undefined) {
     // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)

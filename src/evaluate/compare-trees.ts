@@ -32,6 +32,7 @@ import { readPublishedBundles } from '../catalogs/read-bundle-files.ts'
 import type { PublishedBundle } from '../checks/check.ts'
 import { findChangedSymlinks } from '../catalogs/linked-file.ts'
 import { findActivePullHold } from '../policy/command-records.ts'
+import { isChangeCoveredByApproval } from '../checks/ownership/approvals.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 
@@ -46,7 +47,7 @@ interface OpenPullClosedByMerge {
 interface ClosedPullDetectionContext {
   readonly repository: Pick<GitRepository, 'merge' | 'diff'>
   readonly treeReader: Pick<TreeReader, 'entry'>
-  readonly memory: Pick<PullHistoryStore, 'commands'>
+  readonly memory: Pick<PullHistoryStore, 'commands' | 'shownHeads' | 'readChanges'>
   readonly blockingLabels: readonly string[]
   readonly baseTree: TreeSha
   readonly result: TreeSha
@@ -293,9 +294,17 @@ async function readMergeBlockReason(
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
   if (label !== undefined) return `the label "${label}" blocks the other pull request`
-  // A removal counts only for the commit and the branch for which it was given.
+  // A removal counts only for the state and the effect for which it was given. The comment shows the current ones.
+  const { epoch: shownEpoch, change = '' } = (await memory.shownHeads(repository, open.pull)).at(-1) ?? {}
+  const effect = (await memory.readChanges?.(repository, open.pull, [change]))?.get(change)
   const records = (await memory.commands(repository, open.pull)).filter(
-    ({ command, head, baseRef }) => command !== 'unhold' || (head === open.head && baseRef === open.baseRef),
+    ({ command, head, baseRef, epoch, covers }) =>
+      command !== 'unhold' ||
+      (head === open.head &&
+        baseRef === open.baseRef &&
+        epoch === shownEpoch &&
+        effect !== undefined &&
+        isChangeCoveredByApproval(effect, covers ?? new Map())),
   )
   const holder = findActivePullHold(records, undefined)
   return holder && `${holder.login} put the other pull request on hold with /hold`

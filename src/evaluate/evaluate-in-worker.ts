@@ -206,6 +206,7 @@ async function createUncheckablePullEvaluation(
     configDigest,
     epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
     commands: [],
+    runCommands: [],
     hasPreviews: false,
     onCluster: 'off',
     requiresCluster: false,

@@ -71,14 +71,12 @@ export async function evaluatePullSnapshot(
   const { config, configDigest, configFindings, merge, epoch } = baseState
   // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
-  if (given.state !== 'open' && configFindings.length === 0)
+  if (given.state !== 'open' || merge.kind !== 'clean' || configFindings.length > 0)
     return {
       ...known,
       ...decideVerdictWithoutDiff(baseState),
-      commands: await decideCommandsOnClosedPull(baseState, options),
+      commands: configFindings.length > 0 ? [] : await decideCommandsWithoutDiff(baseState, options),
     }
-  if (merge.kind !== 'clean' || configFindings.length > 0)
-    return { ...known, ...decideVerdictWithoutDiff(baseState) }
 
   const comparison = await compareTrees(baseState, merge.tree, options)
   const lookups = startImageLookups(baseState, comparison, options)
@@ -201,7 +199,7 @@ function addEndLocationsToFindings(outcome: CheckOutcome, treeFiles: TreeFileRea
 }
 
 /** Rejects with a GitError or StoreError. */
-async function decideCommandsOnClosedPull(
+async function decideCommandsWithoutDiff(
   {
     snapshot,
     baseTree,
@@ -214,6 +212,7 @@ async function decideCommandsOnClosedPull(
   }: BaseBranchState,
   { ask, memory, repository }: EvaluatePullOptions,
 ): Promise<readonly CommandDecision[]> {
+  if (!snapshot.comments.some(({ author }) => author?.kind === 'user')) return []
   const change = { paths: [], catalogs: [], references: [] }
   const base = { base: baseTree, result: baseTree }
   const check: CheckInput = {
@@ -233,7 +232,7 @@ async function decideCommandsOnClosedPull(
     approvals: [],
   }
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const input = { check, shown: [], change: '', records: recordedCommands, ...(recent && { recent }) }
+  const input = { check, shown: [], records: recordedCommands, ...(recent && { recent }) }
   const answers = await gatherLookupResults(
     [{ ask: (_input, known) => collectCommandLookups(input, known) }],
     check,

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type PullSnapshot, toPullRequestKey } from '../pull-request/snapshot.ts'
 import type { VerdictInput } from '../policy/decide.ts'
 import type { Config } from '../config/config.ts'
+import type { CommandRecord } from '../policy/command-records.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullHistoryStore } from '../ports/pull-history.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
@@ -31,6 +32,8 @@ interface EvaluatedPull extends Pick<
   'configDigest' | 'epoch' | 'commands' | 'incoming' | 'described'
 > {
   readonly report: EvaluationReport
+  /** `/preview` and `/test-install`, as denied if their users lost the permission. */
+  readonly runCommands: readonly CommandRecord[]
 }
 
 /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */

@@ -92,7 +92,7 @@ async function evaluateMergeGroup(
   ctx: JobContext<Store>,
 ): Promise<boolean> {
   const { app, forge } = ctx
-  const known = await readValidatedMergeGroup(job.repository, group.head, app)
+  const known = await readValidatedMergeGroup(job.repository, job.branch, group.head, app)
   const verdict = known
     ? createPassingMergeGroupVerdict(group)
     : await computeMergeGroupVerdict(group, job, ctx)

@@ -2,6 +2,7 @@
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import { type RepositoryName, toRepositoryKey } from '../pull-request/snapshot.ts'
 import { defineStateNamespace } from '../ports/state.ts'
+import type { MergeIntent } from '../ports/merge-records.ts'
 import type { MergeRecoveryOptions } from './merge-types.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { catchMissing } from '../adapters/git/git-error.ts'
@@ -22,10 +23,12 @@ export interface ValidatedMergeGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-const latestMergeGroupStateKey = 'latest'
+/** Of all branches, as earlier versions recorded them. */
+const sharedMergeGroupStateKey = 'latest'
 /** The queue does not build more groups on top of one another. */
 const maxRecordedMergeGroups = 100
 
+/** By branch, because the groups of two branches can pass at the same time. */
 const validatedMergeGroupsStateNamespace = defineStateNamespace<readonly ValidatedMergeGroup[]>(
   'good group',
   1,
@@ -40,20 +43,18 @@ export async function recordValidatedMergeGroup(
   group: ValidatedMergeGroup,
   { store }: Pick<MergeRecoveryOptions, 'store'>,
 ): Promise<void> {
-  const known = (await readValidatedMergeGroups(name, store)).filter(({ head }) => head !== group.head)
-  await store.writeState(
-    validatedMergeGroupsStateNamespace,
-    name,
-    new Map([[latestMergeGroupStateKey, [group, ...known].slice(0, maxRecordedMergeGroups)]]),
-  )
+  const known = await readValidatedMergeGroups(name, group.baseRef, store)
+  const groups = [group, ...known.filter(({ head }) => head !== group.head)].slice(0, maxRecordedMergeGroups)
+  await store.writeState(validatedMergeGroupsStateNamespace, name, new Map([[group.baseRef, groups]]))
 }
 
 export async function readValidatedMergeGroup(
   name: RepositoryName,
+  branch: string,
   head: CommitSha,
   { store }: Pick<MergeRecoveryOptions, 'store'>,
 ): Promise<ValidatedMergeGroup | undefined> {
-  return (await readValidatedMergeGroups(name, store)).find((group) => group.head === head)
+  return (await readValidatedMergeGroups(name, branch, store)).find((group) => group.head === head)
 }
 
 /**
@@ -61,11 +62,11 @@ export async function readValidatedMergeGroup(
  * the entire tree was validated.
  */
 export async function readMergeGroupByMergedCommit(
-  name: RepositoryName,
+  { repository: name, baseRef }: Pick<MergeIntent, 'repository' | 'baseRef'>,
   commit: CommitSha,
   { repository, store }: MergeGroupStoreContext,
 ): Promise<ValidatedMergeGroup | undefined> {
-  for (const group of await readValidatedMergeGroups(name, store)) {
+  for (const group of await readValidatedMergeGroups(name, baseRef, store)) {
     if (group.head === commit) return group
     const tip = await repository.tip(group.baseRef)
     const isContained = async (outer: CommitSha, inner: CommitSha) =>
@@ -83,9 +84,13 @@ export async function readMergeGroupByMergedCommit(
 
 async function readValidatedMergeGroups(
   name: RepositoryName,
+  branch: string,
   store: MergeRecoveryOptions['store'],
 ): Promise<readonly ValidatedMergeGroup[]> {
-  return (await store.readState(validatedMergeGroupsStateNamespace, name, latestMergeGroupStateKey)) ?? []
+  const read = async (key: string) =>
+    (await store.readState(validatedMergeGroupsStateNamespace, name, key)) ?? []
+  const groups = [...(await read(branch)), ...(await read(sharedMergeGroupStateKey))]
+  return groups.filter(({ baseRef }) => baseRef === branch)
 }
 
 /** Branches whose merge queue was used recently; the sweep checks their groups without a webhook. */

@@ -74,7 +74,7 @@ async function describeMergedCommitDifference(
   const { repository } = options
   const { method } = intent
   if (method?.kind === 'queue') {
-    const group = await readMergeGroupByMergedCommit(intent.repository, commit, options)
+    const group = await readMergeGroupByMergedCommit(intent, commit, options)
     return group === undefined ? `no validated merge queue group contains ${commit}` : undefined
   }
   const tree = await repository.treeOf(commit)

@@ -113,20 +113,24 @@ export function listActivePullHolds(
     }))
 }
 
+/** Builds a preview or runs a cluster test, as long as its user has the permission and the head is the same. */
+export const isRunCommand = ({ command }: CommandRecord): boolean =>
+  command === 'preview' || command === 'test-install'
+
+export const isExecutedOnHead = (
+  record: CommandRecord,
+  { head }: Pick<PullSnapshot, 'head'>,
+  epoch: number,
+): boolean => record.outcome === 'done' && record.head === head && record.epoch === epoch
+
 /** The last time that a command took effect on this head. */
 export function findExecutedCommand(
   records: readonly CommandRecord[],
   command: CommandName,
-  { head }: Pick<PullSnapshot, 'head'>,
+  snapshot: Pick<PullSnapshot, 'head'>,
   epoch: number,
 ): CommandRecord | undefined {
-  return records.findLast(
-    (record) =>
-      record.command === command &&
-      record.outcome === 'done' &&
-      record.head === head &&
-      record.epoch === epoch,
-  )
+  return records.findLast((record) => record.command === command && isExecutedOnHead(record, snapshot, epoch))
 }
 
 /** Who requested the merge of this exact state. */

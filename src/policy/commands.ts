@@ -11,6 +11,8 @@ import { collectLookups, toPendingLookup } from '../checks/lookups.ts'
 import type { LookupResults, LookupRequest } from '../checks/lookups.ts'
 import {
   isCommandStillValid,
+  isExecutedOnHead,
+  isRunCommand,
   listActivePullHolds,
   parseOverrideCommand,
   type CommandRecord,
@@ -32,7 +34,8 @@ export interface CommandEvaluationInput {
   /** The input of the checks. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
   readonly shown: readonly ReportedPullHead[]
-  readonly change: string
+  /** Absent if the change is unknown, for example because of a conflict. */
+  readonly change?: string
   readonly records: readonly CommandRecord[]
   /** Commands per account id in this repository within the last hour. */
   readonly recent?: ReadonlyMap<number, number>
@@ -50,6 +53,10 @@ export const maxCommandsPerHour = 30
 
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
+/** They affect branches and images, so a pull request whose change is unknown allows them, too. */
+const commandsAllowedWithoutDiff: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback'])
+
+const commandsPreventingMerges: ReadonlySet<CommandName> = new Set(['hold', 'freeze'])
 
 /** The questions to answer before deciding. Empty if there is no command to decide on. */
 export function collectCommandLookups(
@@ -69,8 +76,8 @@ export function decideCommands(input: CommandEvaluationInput, answers: LookupRes
 }
 
 /**
- * The records in order. A command that allows a merge is denied if its user lost the permission since, and left out if
- * the permission is not known. For `/approve`, the ownership check decides about the users.
+ * The records in order. A command that allows a merge or a run is denied if its user lost the permission since, and left
+ * out if the permission is not known. For `/approve`, the ownership check decides about the users.
  */
 function recheckRecordedPermissions(
   input: CommandEvaluationInput,
@@ -81,7 +88,10 @@ function recheckRecordedPermissions(
   for (const record of input.records.toSorted((a, b) => a.comment - b.comment)) {
     const { command, outcome, covers, user: id, login } = record
     const isGrant = outcome === 'done' && covers !== undefined && command !== 'approve'
-    if (command === 'unclear' || !isGrant || !isCommandStillValid(record, input.check)) rechecked.push(record)
+    const isInEffect = isRunCommand(record)
+      ? isExecutedOnHead(record, input.check.snapshot, input.check.epoch ?? 0)
+      : isGrant && isCommandStillValid(record, input.check)
+    if (command === 'unclear' || !isInEffect) rechecked.push(record)
     else {
       const may = isCommandPermitted(command, { id, login, kind: 'user' }, input, rechecked, authorisation)
       if (may.kind === 'unknown') open.push(...may.open)
@@ -106,7 +116,7 @@ function evaluateCommands(
     open: [...unanswered, ...open],
     records: listRecords(),
   })
-  for (const { comment, author, parsed } of findUnrecordedCommands(input)) {
+  for (const { comment, author, parsed, isExcess } of findUnrecordedCommands(input)) {
     if (parsed.kind === 'unclear') {
       decisions.push({
         record: toCommandRecord(input, comment, author, 'unclear', 'unclear'),
@@ -121,6 +131,7 @@ function evaluateCommands(
       if (stops) return end(may.open)
       continue
     }
+    if (isExcess && (may.kind === 'no' || hasOwnHold(author, command.name, input, listRecords()))) continue
     if (may.kind === 'yes') {
       const edits = answers.get({
         kind: 'comment',
@@ -152,10 +163,26 @@ function evaluateCommands(
   return end([])
 }
 
-/** Users' commands that have no record yet, in order, within the hourly limit of each account. */
-function* findUnrecordedCommands({ check: { snapshot }, records, recent }: CommandEvaluationInput) {
+/** Another hold by the same account has no effect. */
+const hasOwnHold = (
+  author: GitHubAccount,
+  command: CommandName,
+  { check }: CommandEvaluationInput,
+  records: readonly CommandRecord[],
+): boolean => command === 'hold' && listActivePullHolds(records, check).some(({ user }) => user === author.id)
+
+/**
+ * Users' commands that have no record yet, in order, within the hourly limit of each account. Also those beyond it that
+ * prevent merges, because a merge in the meantime cannot be undone.
+ */
+function* findUnrecordedCommands({ check: { snapshot }, change, records, recent }: CommandEvaluationInput) {
   const known = new Set(records.map(({ comment }) => comment))
-  const isOpen = snapshot.state === 'open'
+  const allowed =
+    snapshot.state !== 'open'
+      ? commandsAllowedOnClosedPulls
+      : change === undefined
+        ? commandsAllowedWithoutDiff
+        : undefined
   const commandCountByAccount = new Map(recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -164,11 +191,12 @@ function* findUnrecordedCommands({ check: { snapshot }, records, recent }: Comma
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseCommandFromComment(comment.body)
     if (parsed.kind === 'none') continue
-    if (!isOpen && !(parsed.kind === 'command' && commandsAllowedOnClosedPulls.has(parsed.command.name)))
-      continue
+    if (allowed && !(parsed.kind === 'command' && allowed.has(parsed.command.name))) continue
     const count = (commandCountByAccount.get(author.id) ?? 0) + 1
     commandCountByAccount.set(author.id, count)
-    if (count <= maxCommandsPerHour) yield { comment, author, parsed }
+    const isExcess = count > maxCommandsPerHour
+    const preventsMerges = parsed.kind === 'command' && commandsPreventingMerges.has(parsed.command.name)
+    if (!isExcess || preventsMerges) yield { comment, author, parsed, isExcess }
   }
 }
 

@@ -8,7 +8,6 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { JobQueue, JobOfKind } from '../ports/jobs.ts'
-import type { PullHistoryStore } from '../ports/pull-history.ts'
 import { type StateStore, defineStateNamespace, writeStateValue } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { toCommitSha, isGitObjectId, toTreeSha, type PullNumber } from '../pull-request/ids.ts'
@@ -71,17 +70,20 @@ export interface PreviewCandidatePull {
   readonly verdict: PullVerdict
   readonly epoch: number
   readonly hasPreviews: boolean
+  readonly runCommands: readonly CommandRecord[]
 }
 
 /** Returns undefined if a preview is not allowed or not requested. Pure. */
-export function decidePreviewRequest(
-  { snapshot, verdict, epoch }: Omit<PreviewCandidatePull, 'hasPreviews'>,
-  records: readonly CommandRecord[],
-): PreviewRequest | undefined {
+export function decidePreviewRequest({
+  snapshot,
+  verdict,
+  epoch,
+  runCommands,
+}: Omit<PreviewCandidatePull, 'hasPreviews'>): PreviewRequest | undefined {
   const { result, outcomes } = verdict
   if (result === undefined || snapshot.state !== 'open') return undefined
   if (!haveChecksPassed(outcomes, ['validation', 'images'])) return undefined
-  const comment = findExecutedCommand(records, 'preview', snapshot, epoch)?.comment
+  const comment = findExecutedCommand(runCommands, 'preview', snapshot, epoch)?.comment
   const decided = outcomes.filter(({ waiting }) => waiting.length === 0)
   const isOptional = (id: CheckId) => outcomes.some((one) => one.check === id && one.isOptional)
   const allPassed = checkIds.every((id) => isOptional(id) || haveChecksPassed(decided, [id]))
@@ -108,12 +110,12 @@ export function haveChecksPassed(outcomes: readonly CheckOutcome[], checks: read
 
 export async function requestPreview(
   candidate: PreviewCandidatePull,
-  { app, forge, installation }: JobContext<StateStore & JobQueue & PullHistoryStore>,
+  { app, forge, installation }: JobContext<StateStore & JobQueue>,
 ): Promise<void> {
   if (!candidate.hasPreviews) return
   const { repository } = forge
   const { pull } = candidate.snapshot
-  const request = decidePreviewRequest(candidate, await app.store.commands(repository, pull))
+  const request = decidePreviewRequest(candidate)
   if (request === undefined) return
   const known = await app.store.readState(previewRequestStateNamespace, repository, String(pull))
   if (JSON.stringify(known) === JSON.stringify(request)) return

@@ -101,6 +101,8 @@ const rollbackRequestSchema = z.object({
   pull: z.number(),
   login: z.string(),
   digest: imageDigestSchema,
+  /** The content of the branch's catalog that the rollback replaces. Absent in requests of earlier versions. */
+  key: z.string().exactOptional(),
 })
 export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
 export const rollbackRequestStateNamespace = defineStateNamespace('rollback', 1, rollbackRequestSchema)

@@ -96,7 +96,11 @@ async function publishAllCatalogs(
     const step = createPublishStepInput({ publication, tip, key, state }, ctx)
     const status = { publication, commit: tip.commit, rollbackRequest }
     if (due && isRollbackPending(rollbackRequest, state) && rollbackRequest !== undefined) {
-      statuses.push({ ...status, state: await rollBackImage(step, rollbackRequest) })
+      const state = await rollBackImage(step, rollbackRequest)
+      statuses.push({ ...status, state })
+      // After the rollback was reported, because the reply compares the current image.
+      if (isPublishDue(state, key, rollbackRequest, app.clock.now()))
+        await store.enqueue({ kind: 'publish', installation: ctx.installation, repository: forge.repository })
       continue
     }
     if (!due) {

@@ -179,7 +179,8 @@ export async function rollBackImage(
   })
   if (answer.kind !== 'published') return recordPublishFailure(step, state, answer, granted)
   const { digest, login } = request
-  const pinned = { key, digest, login, commit: tip.commit }
+  // A change after the comment is published.
+  const pinned = { key: request.key ?? key, digest, login, commit: tip.commit }
   triggerCrashPoint('rolled-back')
   return writePublicationState(step, { ...setCurrentPublishedImage(state, targetImage), pinned, granted })
 }

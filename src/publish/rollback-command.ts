@@ -1,5 +1,5 @@
 // Records a /rollback. Only the publishing job writes to the registry, so that each tag has one writer.
-import type { PullSnapshot } from '../pull-request/snapshot.ts'
+import type { PullComment, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import type { RollbackCommand } from '../policy/command-records.ts'
 import type { JobQueue } from '../ports/jobs.ts'
@@ -11,8 +11,9 @@ import {
   publicationStateNamespace,
   rollbackRequestStateNamespace,
   type PublicationState,
+  type RollbackRequest,
 } from './publication-state.ts'
-import { loadPublishInputs } from './load-publish-inputs.ts'
+import { computeCatalogContentKey, loadPublishInputs } from './load-publish-inputs.ts'
 
 interface RollbackCandidate {
   readonly publication: CatalogPublication
@@ -86,10 +87,27 @@ function findPreviousPublishedImage({ current, history }: PublicationState) {
     .at(0)
 }
 
+/** Why a /rollback that was read late must not change the tags. `since`: the last request for the image. */
+function findLateRollbackReason(
+  comment: number,
+  since: RollbackRequest | undefined,
+  { current, history }: PublicationState,
+  comments: readonly PullComment[],
+): string | undefined {
+  // A job that ended early runs again.
+  if (since?.comment === comment) return undefined
+  if (since !== undefined && since.comment > comment) return 'a later /rollback applies to this image'
+  const writtenAt = Date.parse(comments.find(({ id }) => id === comment)?.createdAt ?? '')
+  // GitHub's times are in whole seconds.
+  return [...(current ? [current] : []), ...history].every(({ at }) => at < writtenAt + 1000)
+    ? undefined
+    : 'an image was published after this comment; comment again to roll it back'
+}
+
 /** Idempotent. */
 export async function executeRollback(
   decision: CommandDecision,
-  { pull, baseRef }: PullSnapshot,
+  { pull, baseRef, comments }: PullSnapshot,
   ctx: JobContext<StateStore & JobQueue>,
 ): Promise<CommandDecision> {
   const { record } = decision
@@ -110,16 +128,26 @@ export async function executeRollback(
       })
   const meant = findRollbackTarget(words, candidates)
   const withRollback = (rollback: RollbackCommand): CommandDecision['record'] => ({ ...record, rollback })
-  if (meant.kind === 'unclear') {
-    const { why } = meant
-    return {
-      record: { ...withRollback({ words, why }), outcome: 'unclear' },
-      reaction: 'confused',
-      answer: why,
-    }
-  }
+  const reject = (why: string): CommandDecision => ({
+    record: { ...withRollback({ words, why }), outcome: 'unclear' },
+    reaction: 'confused',
+    answer: why,
+  })
+  if (meant.kind === 'unclear') return reject(meant.why)
   const { publication, tag, digest } = meant
-  const request = { comment: record.comment, pull, login: record.login, digest }
+  const since = await app.store.readState(rollbackRequestStateNamespace, repository, publication.id)
+  const state = candidates.find((one) => one.publication === publication)?.state ?? emptyPublicationState
+  const late = findLateRollbackReason(record.comment, since, state, comments)
+  if (late !== undefined) return reject(late)
+  const tip = inputs?.tips.get(baseRef)
+  const key =
+    since?.comment === record.comment || tip === undefined
+      ? since?.key
+      : await computeCatalogContentKey(publication, tip.tree, ctx.repository)
+  const request: RollbackRequest = {
+    ...{ comment: record.comment, pull, login: record.login, digest },
+    ...(key !== undefined && { key }),
+  }
   await writeStateValue(app.store, rollbackRequestStateNamespace, repository, publication.id, request)
   await app.store.enqueue({ kind: 'publish', installation, repository })
   app.log.info(

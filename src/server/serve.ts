@@ -74,6 +74,7 @@ export async function startBotServer(
   const repositoryContexts = createRepositoryContextFactory(app, github)
   const health = createHealthMonitor(store, clock, () => github.held())
   const renderMetrics = createMetricsRenderer(github, app)
+  const requests = new Set<Promise<unknown>>()
   const { server, metricsServer } = await startHttpServers(settings, renderMetrics, log, () =>
     createHttpRequestHandler(github, {
       deliveries: createWebhookDeliveryHandler({
@@ -90,6 +91,7 @@ export async function startBotServer(
         ...(page === undefined ? [] : [page(github)]),
         ...toArrayIfDefined(createStatusPagesHandler(app, repositoryContexts)),
       ],
+      requests,
       log,
     }),
   )
@@ -124,10 +126,11 @@ export async function startBotServer(
     ...(metricsServer !== undefined && { metricsUrl: `${formatAddress(metricsServer)}/metrics` }),
     async close() {
       await control?.close()
-      await sweeper.stop()
       await shutDownServer({
         services,
         worker,
+        sweeper,
+        requests,
         servers: [server, ...toArrayIfDefined(metricsServer)],
         repositoryContexts,
       })
@@ -313,17 +316,20 @@ function startJobWorker(
 interface RunningServerResources {
   readonly services: StartedAppServices
   readonly worker: Awaited<ReturnType<Store['work']>>
+  readonly sweeper: ReturnType<typeof startSweeper>
+  /** In progress. They use the store, also after their connections are closed. */
+  readonly requests: ReadonlySet<Promise<unknown>>
   readonly servers: readonly Server[]
   readonly repositoryContexts: RepositoryContextFactory
 }
 
 /** Ends within the administrator's `stopSeconds`. */
 async function shutDownServer(resources: RunningServerResources): Promise<void> {
-  const { services, worker, servers, repositoryContexts } = resources
+  const { services, worker, sweeper, requests, servers, repositoryContexts } = resources
   const { settings, scheduler, publishing, clusterTests, clock, log } = services.app
   scheduler.close()
   // The next process resumes an interrupted push; a short one may finish.
-  const stopped = worker.stop()
+  const stopped = Promise.all([worker.stop(), sweeper.stop()])
   const stopsWithin = (milliseconds: number) => doesPromiseSettleWithin(stopped, milliseconds, clock)
   const all = settings.stopSeconds * 1000
   // First for images in progress, last for jobs after git was asked to end.
@@ -340,7 +346,7 @@ async function shutDownServer(resources: RunningServerResources): Promise<void> 
   // Ends running git processes, and so the jobs that wait for them.
   await repositoryContexts.close()
   services.closeLauncher()
-  if (await stopsWithin(last)) await services.close()
+  if (await doesPromiseSettleWithin(Promise.all([stopped, ...requests]), last, clock)) await services.close()
   else log.warn('some jobs did not finish in time; catalog-bot continues them after the next start')
 }
 
@@ -389,6 +395,8 @@ interface HttpRequestHandlerOptions {
   readonly metrics: (() => Promise<string>) | undefined
   readonly health: () => Promise<HealthReport>
   readonly pages: readonly StatusPageHandler[]
+  /** Receives each request until its handler ends. */
+  readonly requests: Set<Promise<unknown>>
   readonly log: Logger
 }
 
@@ -398,7 +406,7 @@ interface HttpRequestHandlerOptions {
  */
 async function createHttpRequestHandler(
   github: GitHubApp,
-  { deliveries, metrics, health, pages, log }: HttpRequestHandlerOptions,
+  { deliveries, metrics, health, pages, requests, log }: HttpRequestHandlerOptions,
 ) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {
@@ -433,7 +441,7 @@ async function createHttpRequestHandler(
   return (request: IncomingMessage, response: ServerResponse) => {
     if (parseRequestTarget(request.url) === undefined)
       return void response.writeHead(400).end('invalid URL\n')
-    Promise.resolve(
+    const handled = Promise.resolve(
       middleware(request, response, () => {
         response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')
       }),
@@ -442,5 +450,7 @@ async function createHttpRequestHandler(
       if (!response.headersSent) response.writeHead(500)
       response.end()
     })
+    requests.add(handled)
+    void handled.finally(() => requests.delete(handled))
   }
 }

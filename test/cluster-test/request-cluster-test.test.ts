@@ -55,8 +55,8 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   epoch: 0,
   ...more,
 })
-const evaluateOnBase = (given: ClusterTestCandidatePull, records: readonly CommandRecord[] = []) =>
-  evaluateClusterTestRequest(given, records, baseTree)
+const evaluateOnBase = (given: ClusterTestCandidatePull, runCommands: readonly CommandRecord[] = []) =>
+  evaluateClusterTestRequest({ ...given, runCommands }, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
   expect(evaluateOnBase(createEvaluatedPull())).toMatchObject({

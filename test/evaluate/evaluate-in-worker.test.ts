@@ -19,6 +19,7 @@ const cachedEvaluation: EvaluationResponse = {
   configDigest: 'default',
   epoch: 0,
   commands: [],
+  runCommands: [],
   report: { changeLines: [], commandLines: [] },
   verdictInput: createVerdictInput(),
 }

@@ -137,3 +137,31 @@ test('each new image is looked up once, and reading the other input does not del
   const images = answer.mock.calls.flatMap(([question]) => (question.kind === 'image' ? [question] : []))
   expect(images).toEqual([{ kind: 'image', reference: expect.stringContaining('quay.io/test/new@') }])
 })
+
+test('on a pull request with a conflict, only commands for branches and images take effect', async () => {
+  const base = ownershipScenario.origin.commit(baseBranchFiles)
+  const commitOther = (version: string) =>
+    ownershipScenario.origin.commit(
+      { ...baseBranchFiles, [getCatalogPath('other')]: createCatalogYaml('other', [version]) },
+      [base],
+    )
+  const createCommandComment = (login: string, body: string, id: number): PullComment => ({
+    id,
+    author: ownershipScenario.fakeAccounts.person(login),
+    body,
+    createdAt: formatTimestampAtMinute(3),
+    updatedAt: formatTimestampAtMinute(3),
+  })
+  const bodies = ['/freeze', '/unfreeze audit', '/rollback', '/hold', '/approve', '/merge', '/help']
+  const { verdict, commands } = await evaluatePull(commitOther('1.1.0'), commitOther('1.2.0'), [
+    ...bodies.map((body, at) => createCommandComment('maria', body, 9100 + at)),
+    createCommandComment('alice', '/freeze', 9200),
+  ])
+  expect(verdict.reasons.map(({ code }) => code)).toEqual(['conflict'])
+  expect(commands.map(({ record: { command, outcome, login } }) => [command, outcome, login])).toEqual([
+    ['freeze', 'done', 'maria'],
+    ['thaw', 'done', 'maria'],
+    ['rollback', 'done', 'maria'],
+    ['freeze', 'denied', 'alice'],
+  ])
+})

@@ -3,7 +3,8 @@ import { readMergeQueueRemovalUser } from '../../src/evaluate/merge-plan-input.t
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/recover-merges.ts'
-import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
+import { readValidatedMergeGroup, recordValidatedMergeGroup } from '../../src/merge/merge-queue-state.ts'
+import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import { type VerdictInput, getRequiredBotChecks } from '../../src/policy/decide.ts'
 import type { EvaluationRequest } from '../../src/evaluate/pull-evaluation.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -22,7 +23,7 @@ import {
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report-options.ts'
-import { createTestAppServices } from '../jobs/job-context.ts'
+import { createTestAppServices, createTestStore } from '../jobs/job-context.ts'
 import { createPullOptions } from '../sandbox/github/github-fixture.ts'
 
 let scenario: MergeScenario
@@ -80,6 +81,7 @@ function createJobContext(): JobContext<Store> {
       configDigest: 'default',
       epoch: 0,
       commands: [],
+      runCommands: [],
       report: { changeLines: [], commandLines: [] },
       verdictInput: createVerdictInput({ snapshot: order.snapshot, ...getVerdictInputOverrides(order) }),
     }),
@@ -540,4 +542,19 @@ test('removing a pull request from the queue succeeds even if it is not queued',
   await scenario.merge(mergeQueueStrategy)
   await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
   expect(await readMergeGroups()).toEqual([])
+})
+
+test('groups of two branches that pass at the same time are both recorded', async () => {
+  const name = { owner: 'acme', name: 'catalog' }
+  const app = { store: createTestStore(() => 0) }
+  const createGroup = (baseRef: string, digit: string) => ({
+    ...{ head: toCommitSha(digit.repeat(40)), tree: toTreeSha(digit.repeat(40)), baseRef, pulls: [] },
+    base: toCommitSha('0'.repeat(40)),
+  })
+  const groups = [createGroup('main', '1'), createGroup('release', '2'), createGroup('main', '3')] as const
+  await Promise.all(groups.slice(0, 2).map((group) => recordValidatedMergeGroup(name, group, app)))
+  await recordValidatedMergeGroup(name, groups[2], app)
+  for (const group of groups)
+    expect(await readValidatedMergeGroup(name, group.baseRef, group.head, app)).toEqual(group)
+  expect(await readValidatedMergeGroup(name, 'release', groups[0].head, app)).toBeUndefined()
 })

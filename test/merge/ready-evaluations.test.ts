@@ -95,6 +95,7 @@ async function evaluate(evaluated: PullSnapshot, input: Partial<VerdictInput> = 
     configDigest: 'default',
     epoch: 0,
     commands: [],
+    runCommands: [],
     report: { changeLines: [], commandLines: [] },
     verdict: decideVerdict(verdictInput),
     verdictInput,

@@ -267,6 +267,22 @@ describe('T31: who may give which command', () => {
     expect(decideAll(createInput(flood)).decisions.length).toBe(30)
     expect(decideAll(createInput(flood, { recent: new Map([[1001, 29]]) })).decisions.length).toBe(1)
   })
+  test('more commands take effect only if they prevent merges, and only once', () => {
+    const limit = (id: number) => ({ recent: new Map([[id, 30]]) })
+    const listCommands = (name: string, id: number, ...bodies: string[]) => {
+      const input = createInput(
+        bodies.map((body) => createComment(name, body)),
+        limit(id),
+      )
+      return listCommandRecords(input).map(({ command }) => command)
+    }
+    expect(listCommands('maria', 1003, '/hold', '/freeze', '/approve', '/unhold', '/unfreeze')).toEqual([
+      'hold',
+      'freeze',
+    ])
+    expect(listCommands('alice', 1001, '/hold', '/hold', '/freeze')).toEqual(['hold'])
+    expect(listCommands('mallory', 1004, '/hold', '/freeze')).toEqual([])
+  })
 })
 
 test('T27: unknown permissions are not assumed: the command and those after it wait', () => {
@@ -346,6 +362,18 @@ describe('T48: a recorded command that allows a merge', () => {
     expect(listCommandsInEffect('carol')).toEqual({ inEffect: ['hold'], isOpen: false })
     const failing = { kind: 'unknown', reason: 'HTTP 500', retryAfter: 60 } as const
     expect(listCommandsInEffect('maria', () => failing)).toEqual({ inEffect: ['hold'], isOpen: true })
+  })
+  test.each(['/preview', '/test-install'])('%s has no effect either, on this head', (body) => {
+    const comments = [createComment('maria', body)]
+    const records = listCommandRecords(createInput(comments))
+    const listOutcomesOfHead = (maintainers: string, head = headShaA) => {
+      const input = createInput(comments, { records }, { head }, withMaintainers(maintainers))
+      return decideAll(input).records.map(({ outcome }) => outcome)
+    }
+    expect(listOutcomesOfHead('maria')).toEqual(['done'])
+    expect(listOutcomesOfHead('carol')).toEqual(['denied'])
+    // No effect on another head, so nothing needs to be asked.
+    expect(listOutcomesOfHead('carol', headShaB)).toEqual(['done'])
   })
   test('/unhold by the user who put the pull request on hold stays in effect', () => {
     const comments = [createComment('olga', '/hold'), createComment('olga', '/unhold')]

@@ -2,6 +2,9 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
 import { rollbackRequestStateNamespace } from '../../src/publish/publication-state.ts'
+import { executeRollback } from '../../src/publish/rollback-command.ts'
+import { toPullNumber } from '../../src/pull-request/ids.ts'
+import { createTestPullSnapshot } from '../policy/verdict-inputs.ts'
 import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
 import { createJobFixture } from '../server/jobs/job-fixture.ts'
 import {
@@ -355,6 +358,44 @@ test('resumes after a kill at any point, and reports everything once', async () 
 })
 
 describe('/rollback', () => {
+  test('that is read late applies neither after a later one nor to an image that was published since', async () => {
+    const scene = await createPublishScenarioWithCleanup()
+    await scene.run()
+    const first = scene.registry.findDigest(`${catalogImageName}:latest`) ?? ''
+    scene.advanceTime(60)
+    const { pull } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'bad') })
+    await scene.run()
+    const publishedAt = scene.ctx.app.clock.now()
+    const comments = (
+      [
+        [1, -10],
+        [2, 10],
+        [3, 20],
+      ] as const
+    ).map(([id, seconds]) => ({ id, createdAt: new Date(publishedAt + seconds * 1000).toISOString() }))
+    const snapshot = createTestPullSnapshot({ pull: toPullNumber(pull.number), comments: comments as never })
+    const rollBack = async (comment: number, words = '') => {
+      const record = { comment, command: 'rollback', outcome: 'done', login: 'maria', rollback: { words } }
+      const decided = await executeRollback({ record, reaction: '+1' } as never, snapshot, scene.ctx)
+      return decided.record.rollback?.digest ?? decided.answer
+    }
+    expect(await rollBack(1)).toMatch(/published after this comment/)
+    expect(await rollBack(3)).toBe(first)
+    expect(await rollBack(2, 'v4.18')).toMatch(/a later \/rollback/)
+    // A catalog that changes after the comment is published, although the tags are set back first.
+    scene.advanceTime(60)
+    await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'good') })
+    scene.enqueued.length = 0
+    await scene.run()
+    expect(scene.registry.findDigest(`${catalogImageName}:latest`)).toBe(first)
+    expect(scene.enqueued.some(({ job, seconds }) => job.kind === 'publish' && seconds === 0)).toBe(true)
+    await scene.run()
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: good')
+    // A job that ended early runs again.
+    expect(await rollBack(3, first)).toBe(first)
+    await scene.run()
+    expect(scene.registry.readText(`${catalogImageName}:latest`)).toContain('name: good')
+  })
   test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
     const scene = await createPublishScenarioWithCleanup()
     await scene.run()

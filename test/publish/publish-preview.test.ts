@@ -38,7 +38,7 @@ const requiredApprovals = [{ what: 'approval', who: ['alice'] }]
 const createPreviewCandidate = (
   outcomes: readonly CheckOutcome[],
   more: { state?: string; result?: unknown } = {},
-): Omit<PreviewCandidatePull, 'hasPreviews'> =>
+): Omit<PreviewCandidatePull, 'hasPreviews' | 'runCommands'> =>
   ({
     snapshot: { head: headCommitSha, baseRef: 'main', state: more.state ?? 'open' },
     verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: sampleMergeResult }) },
@@ -64,7 +64,10 @@ const passedOutcomes = checkIds.map((id) => createCheckOutcome(id))
 describe('a preview', () => {
   test('is built from the validated result on request, even if approvals are missing', () => {
     expect(
-      decidePreviewRequest(createPreviewCandidate(outcomesAwaitingApproval), [createCommandRecord()]),
+      decidePreviewRequest({
+        ...createPreviewCandidate(outcomesAwaitingApproval),
+        runCommands: [createCommandRecord()],
+      }),
     ).toEqual({
       head: headCommitSha,
       tree: sampleMergeResult.tree,
@@ -76,10 +79,12 @@ describe('a preview', () => {
   })
 
   test('is built without a request when all checks passed', () => {
-    expect(decidePreviewRequest(createPreviewCandidate(passedOutcomes), [])).toMatchObject({ isAsked: false })
+    expect(
+      decidePreviewRequest({ ...createPreviewCandidate(passedOutcomes), runCommands: [] }),
+    ).toMatchObject({ isAsked: false })
   })
 
-  test.each<[string, Omit<PreviewCandidatePull, 'hasPreviews'>, readonly CommandRecord[]]>([
+  test.each<[string, ReturnType<typeof createPreviewCandidate>, readonly CommandRecord[]]>([
     ['there is no request and approvals are missing', createPreviewCandidate(outcomesAwaitingApproval), []],
     [
       'the requester is not authorized',
@@ -128,8 +133,8 @@ describe('a preview', () => {
       createPreviewCandidate(passedOutcomes, { state: 'closed' }),
       [createCommandRecord()],
     ],
-  ])('is not built when %s', (_name, given, records) => {
-    expect(decidePreviewRequest(given, records)).toBeUndefined()
+  ])('is not built when %s', (_name, given, runCommands) => {
+    expect(decidePreviewRequest({ ...given, runCommands })).toBeUndefined()
   })
 })
 

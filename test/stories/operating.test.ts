@@ -115,4 +115,23 @@ describe('the bot in operation', () => {
       () => evaluateDemoStory(opened, [opened], story.demo).isExpected,
     )
   })
+
+  test('ends in time, without errors, while GitHub blocks a request and clients wait for pages', async () => {
+    const { github } = story.demo
+    await story.bot().kill('SIGKILL')
+    const release = github.fail(({ path }) => path === '/app/installations', { timeout: true }, 100)
+    const bot = await story.start({ STOP_SECONDS: '2' })
+    await story.waitUntil('the sweep hangs', () =>
+      github.requests.some(({ path, status }) => path === '/app/installations' && status === 0),
+    )
+    const before = story.log.length
+    const pages = Array.from({ length: 20 }, () => get('/r/coast/operators').catch(() => undefined))
+    const stopped = performance.now()
+    await bot.kill('SIGTERM')
+    expect(await bot.exited).toBe('0')
+    expect(performance.now() - stopped).toBeLessThan(10_000)
+    release()
+    await Promise.all(pages)
+    expect(story.log.slice(before).filter((line) => line.includes('"level":50'))).toEqual([])
+  })
 })

@@ -113,8 +113,11 @@ async function insertFreeze(sql: Transaction, order: FreezeRequest): Promise<Mer
     `SELECT kind FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
     [key, branch, kind],
   )
-  // Repeated rejections are counted but not reported again.
-  if (before.length === 0 || by.kind !== 'bot')
+  // Repeated rejections are counted but not reported again. Another failed merge verification is.
+  const isReported = async () =>
+    kind !== 'audit' ||
+    (await listFreezeRequests(sql, key, branch, kind)).some((one) => one.reason === toStorableText(reason))
+  if (before.length === 0 || by.kind !== 'bot' || !(await isReported()))
     await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
   const [freeze] = await queryRecords<MergeFreeze>(
     sql,
@@ -205,9 +208,9 @@ async function wasFreezeLiftedByLaterComment(
 
 /** The requests since the last freeze of this kind ended. A freeze shows only the first one. */
 function listFreezeRequests(sql: SqlQueryExecutor, key: string, branch: string, kind: FreezeKind) {
-  return queryRecords<Pick<MergeFreeze, 'by' | 'since'>>(
+  return queryRecords<Pick<MergeFreeze, 'by' | 'reason' | 'since'>>(
     sql,
-    `SELECT made_by::json AS by, (extract(epoch FROM at) * 1000)::double precision AS since
+    `SELECT made_by::json AS by, reason, (extract(epoch FROM at) * 1000)::double precision AS since
      FROM ${databaseSchemaName}.stop_event
      WHERE repository = $1 AND branch = $2 AND kind = $3 AND step = 'stopped' AND id > coalesce(
        (SELECT max(id) FROM ${databaseSchemaName}.stop_event

@@ -55,6 +55,11 @@ export function computeRequiredApprovals(
   const required: RequiredApproval[] = []
   const outside: TouchedPath[] = []
   const findings: Finding[] = []
+  // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
+  const addOfFile = (found: ReturnType<typeof findRequiredCatalogApprovals>): void => {
+    for (const requirement of found?.required ?? []) required.push(requirement)
+    for (const finding of found?.findings ?? []) findings.push(finding)
+  }
   const lists = new Map(input.change.lists?.map((list) => [list.path, list]))
   for (const path of input.change.paths) {
     const { role } = path
@@ -88,18 +93,34 @@ export function computeRequiredApprovals(
     else {
       const found = findRequiredCatalogApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
-      else {
-        // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
-        for (const requirement of found.required) required.push(requirement)
-        for (const finding of found.findings) findings.push(finding)
-      }
+      else addOfFile(found)
     }
   }
+  for (const { path, role, at } of listExposedCatalogFiles(input))
+    addOfFile(findRequiredCatalogApprovals({ path }, role, at, known, authority))
   return {
     required: [...required, ...findRequiredIndirectApprovals(input, known, required, authority)],
     outside,
     findings: [...findings, ...findBundleNameConflicts(input)],
   }
+}
+
+/** Unchanged files that an ignore file no longer hides. They count as if the pull request added them. */
+function listExposedCatalogFiles({ change, layout }: OwnershipInputs) {
+  const touched = new Set(change.paths.map(({ path }) => path))
+  if (![...touched].some((path) => path.endsWith('/.indexignore'))) return []
+  return change.catalogs.flatMap((catalog) => {
+    const toPath = createRepositoryPathMapper(catalog)
+    const before = new Set(catalog.base?.files.map(({ path }) => path))
+    const exposed = catalog.result?.files.filter(
+      ({ path }) => !before.has(path) && !touched.has(toPath(path)),
+    )
+    return (exposed ?? []).flatMap((file) => {
+      const path = toPath(file.path)
+      const role = classifyPath(path, layout)
+      return role.kind === 'catalog' ? [{ path, role, at: { file: path, line: 1, column: 1 } }] : []
+    })
+  })
 }
 
 /** For a file of a package outside catalogs. `kind` applies if the base has the package. */
@@ -135,7 +156,7 @@ function classifyPackageSourceChange({ path, after }: TouchedPath, basePaths: re
 
 /** Undefined if neither the path nor the content belongs to a package. */
 function findRequiredCatalogApprovals(
-  path: TouchedPath,
+  path: Pick<TouchedPath, 'path'>,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
   known: BasePackageIndex,
@@ -265,7 +286,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
 
 /**
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
- * or exposes it. Its owners must still approve.
+ * or exposes it. The owners of each of its directories must still approve, because one file can be in another directory.
  */
 function findRequiredIndirectApprovals(
   input: OwnershipInputs,
@@ -278,19 +299,21 @@ function findRequiredIndirectApprovals(
   return input.change.catalogs.flatMap(({ root, packages }) =>
     packages
       .filter(({ name }) => spoken.get(root)?.has(name) !== true)
-      .map((change): RequiredApproval => {
-        const directory = change.directories.find((candidate) => candidate !== '') ?? ''
-        const path = [root, directory].filter((part) => part !== '').join('/')
-        return {
-          path,
-          at: { file: path, line: 1, column: 1 },
-          catalog: root,
-          directory,
-          package: change.name,
-          kinds: classifyPackageChange(change, known.has(change.name, directory, root)),
-          channels: known.channels(root, change),
-          owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
-        }
+      .flatMap((change) => {
+        const directories = new Set([...change.directories, ...known.homes(change.name)])
+        return [...directories].map((directory): RequiredApproval => {
+          const path = [root, directory].filter((part) => part !== '').join('/')
+          return {
+            path,
+            at: { file: path, line: 1, column: 1 },
+            catalog: root,
+            directory,
+            package: change.name,
+            kinds: classifyPackageChange(change, known.has(change.name, directory, root)),
+            channels: known.channels(root, change),
+            owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
+          }
+        })
       }),
   )
 }

@@ -11,6 +11,7 @@ import {
   preventPrototypePollution,
 } from '../../adapters/workers/answer-orders.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
+import { isRunCommand } from '../../policy/command-records.ts'
 import { evaluatePullSnapshot } from '../evaluate.ts'
 import type { LookupResult } from '../../catalogs/gather-lookup-results.ts'
 import { createCatalogFileReaderPool, ChangeTooLargeError } from '../../catalogs/reader-pool.ts'
@@ -49,7 +50,7 @@ async function handleEvaluationRequest(
       demandsSignatures,
       ...(order.opm !== undefined && { opm: order.opm }),
     })
-    const { configDigest, epoch, commands, incoming, described, verdictInput } = evaluation
+    const { configDigest, epoch, commands, records, incoming, described, verdictInput } = evaluation
     return {
       kind: 'seen',
       configDigest,
@@ -58,6 +59,7 @@ async function handleEvaluationRequest(
       ...(incoming && { incoming }),
       described,
       verdictInput,
+      runCommands: records.filter(isRunCommand),
       report: await prepareEvaluationReport(evaluation, repository, sharedCatalogLoader),
     }
   } catch (error) {

@@ -175,6 +175,24 @@ export function testMergeFreezesContract(store: () => Store): void {
       expect(await store().unfreezeMerges({ ...early, requestedAt: Date.now() + 3600_000 })).toHaveLength(1)
     })
 
+    test('that catalog-bot requested for another merge, too, do not end by an earlier request', async () => {
+      const of = createRepositoryName()
+      const thaw = { repository: of, branch: 'main', kinds: ['audit'], reason: '' } as const
+      const requestAudit = (reason: string) =>
+        stop({ repository: of, branch: 'main', kind: 'audit', by: botFreezeAuthor, reason })
+      const requestedAt = (await requestAudit('pull request 3'))?.since ?? 0
+      const early = { ...thaw, requestedAt, by: createPersonFreezeAuthor(1) }
+      // The clock of the embedded database counts milliseconds.
+      while (Date.now() <= requestedAt) await store().listFreezes(of)
+      await requestAudit('pull request 4')
+      expect(await store().unfreezeMerges(early)).toEqual([])
+      expect(await store().unfreezeMerges({ ...thaw, by: createPersonFreezeAuthor(2) })).toHaveLength(1)
+      // The same merge is reported again after a failure.
+      const again = (await requestAudit('pull request 3'))?.since ?? 0
+      await requestAudit('pull request 3')
+      expect(await store().unfreezeMerges({ ...early, requestedAt: again })).toHaveLength(1)
+    })
+
     test('by many concurrent requests are one', async () => {
       const of = createRepositoryName()
       await Promise.all(

@@ -197,18 +197,29 @@ describe('an open pull request whose head is among the commits of another one', 
     const remember = (...records: CommandRecord[]): PullHistoryStore => ({
       ...noopPullHistoryStore,
       commands: async (_repository, pull) => (pull === 8 ? records : []),
+      shownHeads: async () => [{ head: bobs, epoch: 0, at: '', change: 'shown' }],
+      readChanges: async () => new Map([['shown', covers]]),
     })
-    const unhold: CommandRecord = { ...onHold, comment: 2, command: 'unhold' }
+    const covers = new Map([['', '= "the effect that the comment shows" none none']])
+    const unhold: CommandRecord = { ...onHold, comment: 2, command: 'unhold', covers }
+    const openPull = { open: [createOpenPullSummary(bobs)] }
     for (const more of [
       { open: [createOpenPullSummary(bobs, { draft: true })] },
       { open: [createOpenPullSummary(bobs, { labels: ['DO-NOT-MERGE'] })] },
-      { open: [createOpenPullSummary(bobs)], memory: remember(onHold) },
-      // The hold is back, because it was removed for other commits or another branch.
-      { open: [createOpenPullSummary(bobs)], memory: remember(onHold, { ...unhold, head: baseCommit }) },
-      { open: [createOpenPullSummary(bobs)], memory: remember(onHold, { ...unhold, baseRef: 'release' }) },
+      { ...openPull, memory: remember(onHold) },
+      // The hold is back, because it was removed for other commits, another branch, or another effect, or before the head
+      // or the configuration changed and changed back.
+      { ...openPull, memory: remember(onHold, { ...unhold, head: baseCommit }) },
+      { ...openPull, memory: remember(onHold, { ...unhold, baseRef: 'release' }) },
+      {
+        ...openPull,
+        memory: remember(onHold, { ...unhold, covers: new Map([['', '= "another effect" none none']]) }),
+      },
+      { ...openPull, memory: remember(onHold, { ...unhold, epoch: 1 }) },
+      { ...openPull, memory: { ...remember(onHold, unhold), shownHeads: async () => [] } },
     ])
       expect(await summarizePull(stacked, more)).toEqual(blockedBy('closes-other-pull'))
-    const removed = { open: [createOpenPullSummary(bobs)], memory: remember(onHold, unhold) }
+    const removed = { ...openPull, memory: remember(onHold, unhold) }
     expect((await summarizePull(stacked, removed)).rules).toEqual(['lands-other-pull'])
   })
 

@@ -1,6 +1,10 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { createNumberedLines, type OriginFiles } from '../../adapters/git/origin.ts'
+import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
+import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
+import { noopCache } from '../../../src/catalogs/memory-cache.ts'
+import { createTestPullSnapshot } from '../../policy/verdict-inputs.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   createOwnershipScenario,
@@ -568,6 +572,37 @@ describe('T11: both content and location decide', () => {
       expect(await decidePull(more, promoted, { author: 'nina', packagesByDirectory })).toBe('merge')
       expect(await decidePull(more, promoted, { author: 'nina' })).toBe('wait')
     }
+  })
+  test("content of another package that an .indexignore exposes is rejected, and hiding it waits for the package's owner", async () => {
+    const directory = 'catalogs/v4.20/mine'
+    const channel = { [`${directory}/more.yaml`]: 'schema: olm.channel\nname: evil\npackage: victim\n' }
+    const hiddenFiles = { ...baseFiles, ...channel, [`${directory}/.indexignore`]: 'more.yaml\n' }
+    const exposedFiles = { ...baseFiles, ...channel }
+    const overriddenFiles = { ...hiddenFiles, [`${directory}/.indexignore`]: 'more.yaml\n!more.yaml\n' }
+    const reader = { read: async (bytes: Uint8Array) => parseCatalogFile(bytes), close: async () => {} }
+    const evaluateByAlice = async (before: OriginFiles, after: OriginFiles) => {
+      const base = origin.commit(before)
+      const head = origin.commit(after, [base])
+      await scenario.fetchPull(base, head)
+      const snapshot = createTestPullSnapshot({ author: fakeAccounts.person('alice'), base, head })
+      const loader = createCatalogLoader(reader, noopCache)
+      const { outcomes } = (await scenario.evaluateSnapshot(snapshot, { loader })).verdict
+      const { waiting = [], findings = [] } = outcomes.find(({ check }) => check === 'ownership') ?? {}
+      const isRejected = findings.some(({ rule }) => rule === 'package-content-mismatch')
+      return [...waiting.map(({ what }) => what), ...(isRejected ? ['rejected'] : [])]
+    }
+    expect(await evaluateByAlice(baseFiles, hiddenFiles)).toEqual([])
+    const expected = ['an owner of victim must approve', 'rejected']
+    expect(await evaluateByAlice(hiddenFiles, exposedFiles)).toEqual(expected)
+    expect(await evaluateByAlice(hiddenFiles, overriddenFiles)).toEqual(expected)
+    // A file that only the catalog reads as content.
+    const ownersFile = { [`${directory}/OWNERS`]: 'schema: olm.channel\nname: evil\npackage: victim\n' }
+    expect(await evaluateByAlice(baseFiles, { ...baseFiles, ...ownersFile })).toContain(
+      'an owner of victim must approve',
+    )
+    expect(await evaluateByAlice(exposedFiles, hiddenFiles)).toEqual([
+      'a maintainer must approve the change to victim',
+    ])
   })
   test('removing a file with content of another package requires the consent of its owner', async () => {
     const result = await evaluatePull(
