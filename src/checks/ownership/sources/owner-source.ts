@@ -1,5 +1,6 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
+import { memoizeLastResult } from '@catalog-bot/findings/memoize'
 import type { Location } from '@catalog-bot/findings/finding'
 import { isMap, isScalar, isSeq, visit, type Document, type Node, type Scalar } from 'yaml'
 import {
@@ -234,6 +235,12 @@ export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceRea
 }
 
 /** `config.yaml` at the root lists the repository's maintainers. Ignores other tools' keys. */
-export function parseMaintainers(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
-  return parseOwnerFile(file, text, (document) => readPrincipalList(document, 'maintainers'))
-}
+export const parseMaintainers = (file: string, text: string): OwnerSourceReadResult<readonly Principal[]> =>
+  parseMaintainersFile({ file, text })
+
+/** Cached, because hardly any change differs from its base in this file, or from the previous change. */
+const parseMaintainersFile = memoizeLastResult(
+  ['file', 'text'],
+  ({ file, text }: { readonly file: string; readonly text: string }) =>
+    parseOwnerFile(file, text, (document) => readPrincipalList(document, 'maintainers')),
+)
