@@ -134,17 +134,17 @@ function findRuleSuitesByRuleId(id: string): readonly RuleSuite[] {
   return suite === undefined ? [] : [suite]
 }
 
-function renderConfigMap(text: string): Uint8Array {
-  return new TextEncoder().encode(
+const renderConfigMap = (text: string): Uint8Array =>
+  new TextEncoder().encode(
     `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large\ndata:\n  text: ${text}\n`,
   )
-}
 
 /** Text that gzip cannot compress below the entropy of its letters. */
 function createIncompressibleText(length: number): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   let state = 1
-  return Array.from({ length }, () => letters[(state = (state * 48271) % 2147483647) % 64]).join('')
+  const next = () => letters.charCodeAt((state = (state * 48271) % 2147483647) % 64)
+  return Buffer.from(new Uint8Array(length).map(next)).toString('latin1')
 }
 
 /** The contents of a file in an example, or '' if it does not exist. */

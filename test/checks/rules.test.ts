@@ -2,11 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import {
-  readExampleCases,
-  readExampleCasesForRule,
-  type ExampleCase,
-} from '../../scripts/rule-examples/cases.ts'
+import { readExampleCases, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
 import { evaluateRuleExample } from '../../scripts/rule-examples/evaluate-example.ts'
 import { findDefinedRules, renderRuleLists } from '../../scripts/rule-lists.ts'
 import { allRules } from '../../src/checks/all-rules.ts'
@@ -50,7 +46,7 @@ describe('every rule', () => {
     (id, rule) => {
       expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
       expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
-      const own = readExampleCasesForRule(id)
+      const own = ruleExampleCases.filter((one) => one.id === id)
       expect({
         good: own.some(({ kind }) => kind === 'good'),
         bad: own.some(({ kind }) => kind === 'bad'),

@@ -188,7 +188,6 @@ describe('doctor', () => {
   })
 
   test.each([
-    ['a repository without an owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
     ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
     ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'GITHUB_TOKEN does not contain a token'],
     [

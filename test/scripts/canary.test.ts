@@ -74,7 +74,8 @@ describe('the canary', () => {
     mockGitHub.delayChecks(3_600_000)
     // The first ruleset of the run never takes effect.
     mockGitHub.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
-    const ended = await runCanary(canaryArguments)
+    // No pause helps here, so every rejected attempt counts at once.
+    const ended = await runCanary([...canaryArguments, '--settle-seconds', '0'])
     expect(ended.code).toBe(1)
     expect(parseCanaryDifferences(ended)).toEqual([
       'GitHub rejects a pushed merge if only the head has checks and is behind the base',
@@ -86,7 +87,8 @@ describe('the canary', () => {
   })
 
   test('cleans up after an interrupt', async () => {
-    const ended = await runCanary(canaryArguments, /^7\//m)
+    // The sixth rule is the first that needs a ruleset.
+    const ended = await runCanary(canaryArguments, /^6\//m)
     expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Cleaned up.') })
   })
 

@@ -1,4 +1,5 @@
 // The pages of docs/reference follow the code: a change of a default, of a description, or of a setting shows up in them.
+// `npm run pages:check` fails if they are out of date without such a change.
 import { afterAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -35,8 +36,7 @@ function replaceTextInFile(path: string, before: string, after: string): void {
   writeFileSync(join(repositoryCopyPath, path), text.replace(before, after))
 }
 
-test('the pages are up to date, and a changed default or reason in the code makes them out of date', () => {
-  expect(checkReferencePages()).toMatchObject({ status: 0, stdout: '' })
+test('a changed default or reason in the code makes only its page out of date', () => {
   replaceTextInFile(
     'src/jobs/settings.ts',
     'SWEEP_SECONDS: secondsSchema.default(180)',

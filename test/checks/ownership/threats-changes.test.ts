@@ -134,27 +134,24 @@ test("T01: rename theft: moving the victim's file to the author's directory need
   ])
 })
 
-describe('T02: long lists', () => {
-  const own = (from: string, count: number): OriginFiles =>
-    Object.fromEntries(
-      Array.from({ length: count }, (_, at) => [`${from}/note-${String(at).padStart(5, '0')}.md`, 'x\n']),
-    )
-  test.each([30, 31, 100, 101, 250, 251, 2999, 3000, 3001])(
-    'a file of another owner at position %d is found',
-    async (position) => {
-      const first = { ...baseFiles, 'operators/kim/ci.yaml': createReviewersYaml('vera') }
-      const head = {
-        ...first,
-        ...own('catalogs/v4.20/mine', position - 1),
-        'operators/kim/notes.md': 'x\n',
-        ...own('operators/mine/notes', 3002 - position),
-      }
-      const result = await evaluatePull(first, head, byAlice)
-      expect(result.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
-      expect(result.verdict.kind).toBe('wait')
-      expect(listPackagesWithFindings(result)).toEqual(['kim'])
-    },
+test('T02: long lists: files of other owners are found at any position, such as position 3001', async () => {
+  const positions = [30, 31, 100, 101, 250, 251, 2999, 3000, 3001]
+  const victims = positions.map((_, at) => `p${at}-victim`)
+  const base: Record<string, OriginFiles[string]> = { ...baseFiles }
+  const added: Record<string, OriginFiles[string]> = {}
+  for (const [at, position] of [...positions, 3003].entries()) {
+    base[getCiYamlPath(`p${at}-mine`)] = createReviewersYaml('alice')
+    base[getCiYamlPath(`p${at}-victim`)] = createReviewersYaml('vera')
+    for (let own = (positions[at - 1] ?? 0) + 1; own < position; own++)
+      added[`operators/p${at}-mine/note-${String(own).padStart(4, '0')}.md`] = 'x\n'
+    if (at < positions.length) added[`operators/p${at}-victim/notes.md`] = 'x\n'
+  }
+  const result = await evaluatePull(base, { ...base, ...added }, byAlice)
+  expect(positions.map((position) => result.input.change.paths[position - 1]?.path)).toEqual(
+    victims.map((name) => `operators/${name}/notes.md`),
   )
+  expect(result.verdict.kind).toBe('wait')
+  expect(listPackagesWithFindings(result)).toEqual(victims)
 })
 
 test.each([

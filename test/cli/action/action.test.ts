@@ -1,10 +1,11 @@
 // Runs the `run` steps of action.yml as a GitHub Actions runner does, with their variables and a prepared event. The
-// package that it installs is built here, and runs the sources.
+// package that it installs runs the built command.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
+import { buildCatalogBotCli } from '../../../bench/built-command.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 import { createSelfRemovingDirectory } from '../../temporary-directory.ts'
 import { writeFiles } from '../../write-files.ts'
@@ -30,8 +31,8 @@ const actionDefinition = parse(readFileSync(join(projectRoot, 'action.yml'), 'ut
 
 const temporaryDirectory = createSelfRemovingDirectory('action')
 let cliPackagePath: string
-beforeAll(() => {
-  cliPackagePath = packCliPackage()
+beforeAll(async () => {
+  cliPackagePath = packCliPackage((await buildCatalogBotCli()).at(-1))
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
   writeRepositoryFiles({
@@ -43,7 +44,7 @@ beforeAll(() => {
 })
 
 /** Packs `@catalog-bot/cli` with the name and command that npm would install. */
-function packCliPackage(): string {
+function packCliPackage(program?: string): string {
   const folder = join(temporaryDirectory, 'package')
   mkdirSync(folder)
   const bin = { 'catalog-bot': 'run.cjs' }
@@ -51,13 +52,7 @@ function packCliPackage(): string {
     join(folder, 'package.json'),
     JSON.stringify({ name: '@catalog-bot/cli', version: '0.1.0', bin }),
   )
-  writeFileSync(
-    join(folder, 'run.cjs'),
-    `#!/usr/bin/env node
-const ran = require('node:child_process').spawnSync(${JSON.stringify(process.execPath)}, ['--no-warnings', ${JSON.stringify(join(projectRoot, 'bin/catalog-bot.cjs'))}, ...process.argv.slice(2)], { stdio: 'inherit' })
-process.exit(ran.status)
-`,
-  )
+  writeFileSync(join(folder, 'run.cjs'), `#!/usr/bin/env node\nrequire(${JSON.stringify(program)})\n`)
   const archive = join(temporaryDirectory, 'package.tgz')
   execFileSync('tar', ['-czf', archive, '-C', temporaryDirectory, 'package'])
   return archive
@@ -171,7 +166,12 @@ function runAction(
   let code: number | null = 0
   for (const step of actionDefinition.runs.steps) {
     if (step.run === undefined || code !== 0) continue
-    if (step.run.includes('npm ')) restoreInstalledPackage(temporary)
+    const installed = join(temporary, 'catalog-bot')
+    // Runs after the first use what it installed.
+    if (step.run.includes('npm ') && installedPackageDirectory !== undefined && chosen['package'] !== '') {
+      symlinkSync(installedPackageDirectory, installed)
+      continue
+    }
     const script = join(temporary, 'step.sh')
     writeFileSync(script, step.run)
     const env = Object.fromEntries(
@@ -184,7 +184,7 @@ function runAction(
     })
     log += ran.stdout + ran.stderr
     code = ran.status
-    if (step.run.includes('npm ')) saveInstalledPackage(temporary)
+    if (existsSync(installed)) installedPackageDirectory ??= installed
   }
   const read = (file: string) => readFileSync(join(temporary, file), 'utf8')
   const sarif = join(temporary, 'catalog-bot.sarif')
@@ -207,19 +207,7 @@ function runAction(
   }
 }
 
-/** The modules from the first run, so that npm has nothing left to install. */
 let installedPackageDirectory: string | undefined
-function restoreInstalledPackage(temporary: string): void {
-  if (installedPackageDirectory !== undefined)
-    cpSync(installedPackageDirectory, join(temporary, 'catalog-bot'), {
-      recursive: true,
-      verbatimSymlinks: true,
-    })
-}
-function saveInstalledPackage(temporary: string): void {
-  const installed = join(temporary, 'catalog-bot')
-  if (existsSync(installed)) installedPackageDirectory ??= installed
-}
 
 function createPullRequestEvent(
   number: number,

@@ -1,6 +1,7 @@
 // Open pages update when their repository changes, only for people who may see it, and within limits.
 import { request, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Browser } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkippedTest } from '../../left-out.ts'
 import {
@@ -219,49 +220,45 @@ describe('with hundreds of pull requests with long texts', () => {
 })
 
 describe('in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    if (hasBrowser) browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
   testIfBrowserInstalled('a page updates, and keeps what is open and what is being typed', async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage()
-      const errors: string[] = []
-      page.on('pageerror', (error) => errors.push(error.message))
-      await page.goto(`${fixture.url}${path}/pull/15`)
-      await page.getByText('findings that do not block').click()
-      await page.getByText('This page updates automatically.').waitFor()
-      await fixture.store.recordEvaluation(createEvaluationRecord(15, 'blocked', { title: 'retitled' }))
-      await page.getByRole('heading', { name: 'retitled' }).waitFor()
-      expect(await page.locator('details#advisory').getAttribute('open')).toBe('')
-      await page.goto(`${fixture.url}${path}?state=merge`)
-      await page.getByText('This page updates automatically.').waitFor()
-      await page.getByLabel('Author').fill('eri')
-      await updatePullTitle('buoy 9.9.9')
-      // Longer than the page waits before it loads itself again.
-      await page.waitForTimeout(700)
-      expect(await page.getByLabel('Author').inputValue()).toBe('eri')
-      await page.getByLabel('Author').fill('erin')
-      await page.keyboard.press('Enter')
-      await page.getByText('buoy 9.9.9').waitFor()
-      expect(page.url()).toContain('author=erin')
-      expect(await page.locator('tbody th a').count()).toBe(1)
-      expect(await page.content()).not.toContain(privateFindingText)
-      expect(errors).toEqual([])
-    } finally {
-      await browser.close()
-    }
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(error.message))
+    await page.goto(`${fixture.url}${path}/pull/15`)
+    await page.getByText('findings that do not block').click()
+    await page.getByText('This page updates automatically.').waitFor()
+    await fixture.store.recordEvaluation(createEvaluationRecord(15, 'blocked', { title: 'retitled' }))
+    await page.getByRole('heading', { name: 'retitled' }).waitFor()
+    expect(await page.locator('details#advisory').getAttribute('open')).toBe('')
+    await page.goto(`${fixture.url}${path}?state=merge`)
+    await page.getByText('This page updates automatically.').waitFor()
+    await page.getByLabel('Author').fill('eri')
+    await updatePullTitle('buoy 9.9.9')
+    // Longer than the page waits before it loads itself again.
+    await page.waitForTimeout(700)
+    expect(await page.getByLabel('Author').inputValue()).toBe('eri')
+    await page.getByLabel('Author').fill('erin')
+    await page.keyboard.press('Enter')
+    await page.getByText('buoy 9.9.9').waitFor()
+    expect(page.url()).toContain('author=erin')
+    expect(await page.locator('tbody th a').count()).toBe(1)
+    expect(await page.content()).not.toContain(privateFindingText)
+    expect(errors).toEqual([])
   })
 
   testIfBrowserInstalled('everything works without scripts', async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
-      await page.goto(`${fixture.url}${path}`)
-      await page.getByText('Reload the page for the latest state.').waitFor()
-      await page.getByLabel('Author').fill('mallory')
-      await page.getByRole('button', { name: 'Filter' }).click()
-      await page.getByRole('link', { name: '#14' }).click()
-      await page.getByRole('heading', { name: 'tidepool 0.6.0' }).waitFor()
-    } finally {
-      await browser.close()
-    }
+    const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+    await page.goto(`${fixture.url}${path}`)
+    await page.getByText('Reload the page for the latest state.').waitFor()
+    await page.getByLabel('Author').fill('mallory')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.getByRole('link', { name: '#14' }).click()
+    await page.getByRole('heading', { name: 'tidepool 0.6.0' }).waitFor()
   })
 })

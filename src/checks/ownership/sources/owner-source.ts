@@ -1,5 +1,6 @@
 // Parses owner sources. A source with an error does not grant authority, because a partially parsed list could omit a
 // line that revokes permissions.
+import { memoizeLastResult } from '@catalog-bot/findings/memoize'
 import type { Location } from '@catalog-bot/findings/finding'
 import { isMap, isScalar, isSeq, visit, type Document, type Node, type Scalar } from 'yaml'
 import {
@@ -12,10 +13,7 @@ import { parseUserPrincipal, type Principal, parsePrincipal } from '../principal
 
 export const configYamlPath = 'config.yaml'
 
-/**
- * `operators/<directory>/ci.yaml`: a package's reviewers and its switches for the release pipeline. Ignores other
- * keys.
- */
+/** `operators/<directory>/ci.yaml`: a package's reviewers and switches of its release pipeline. Ignores other keys. */
 interface OwnershipCiYaml {
   readonly reviewers: readonly Principal[]
   /** Values of keys that select rules elsewhere. Changing one needs the same approval as changing owners. */
@@ -119,9 +117,8 @@ function parseOwnerYaml(file: string, text: string): OwnerYamlDocument {
   return mapping
 }
 
-function isEmptyYamlNode(node: Node | null): boolean {
-  return node === null || (isScalar(node) && (node.value === null || node.value === ''))
-}
+const isEmptyYamlNode = (node: Node | null): boolean =>
+  node === null || (isScalar(node) && (node.value === null || node.value === ''))
 
 function rejectUnreadableOwnerFileText(start: Location, text: string): void {
   if (text.length > maxOwnerFileBytes)
@@ -233,7 +230,10 @@ export function parseOwnershipCiYaml(file: string, text: string): OwnerSourceRea
   })
 }
 
-/** `config.yaml` at the root lists the repository's maintainers. Ignores other tools' keys. */
-export function parseMaintainers(file: string, text: string): OwnerSourceReadResult<readonly Principal[]> {
-  return parseOwnerFile(file, text, (document) => readPrincipalList(document, 'maintainers'))
-}
+/** `config.yaml` at the root lists the maintainers. Ignores other tools' keys. Cached, because few changes edit it. */
+export const parseMaintainers = (file: string, text: string) => parseMaintainersFile({ file, text })
+const parseMaintainersFile = memoizeLastResult(
+  ['file', 'text'],
+  ({ file, text }: Readonly<Record<'file' | 'text', string>>) =>
+    parseOwnerFile(file, text, (document) => readPrincipalList(document, 'maintainers')),
+)
