@@ -51,10 +51,9 @@ export interface RegistryClientOptions {
   readonly limits?: Partial<TransportLimits & RetryPolicy>
   /** True also fetches platforms. This requires the manifest (and the config of a single image) instead of a HEAD. */
   readonly platforms?: boolean
-  /** For tests: name resolution, randomness (0 to 1), and undici's own handling of HEAD. */
+  /** For tests: name resolution, and randomness (0 to 1). */
   readonly resolve?: HostnameResolver
   readonly random?: () => number
-  readonly keepAliveAfterHead?: boolean
 }
 
 // The limit of distribution and containers/image (CVE-2020-1702).
@@ -86,7 +85,6 @@ export class HttpRegistryClient implements RegistryClient {
       egress: options.egress ?? {},
       limits: omitUndefinedProperties(limits),
       resolve: options.resolve,
-      keepAliveAfterHead: options.keepAliveAfterHead,
     })
     const tokens = new RegistryTokenService(this.#transport, this.#clock)
     const authorized = createAuthorizedRequestSender(this.#transport, tokens, options.credentials ?? [])

@@ -57,18 +57,14 @@ export interface TransportOptions {
   readonly egress?: EgressOptions
   readonly limits?: Partial<TransportLimits> | undefined
   readonly resolve?: HostnameResolver | undefined
-  /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
-  readonly keepAliveAfterHead?: boolean | undefined
 }
 
 export class RegistryTransport {
   readonly policy: EgressPolicy
-  readonly #keepAliveAfterHead
   readonly #limits
   readonly #agent
 
   constructor(options: TransportOptions = {}) {
-    this.#keepAliveAfterHead = options.keepAliveAfterHead
     this.#limits = { ...defaultTransportLimits, ...options.limits }
     this.policy = new EgressPolicy(options.egress)
     this.#agent = new Agent({
@@ -136,7 +132,7 @@ export class RegistryTransport {
           headers: { 'user-agent': 'catalog-bot', 'accept-encoding': 'identity', ...headers },
           body: exchange.body ?? null,
           // By default, undici closes the connection after every HEAD, which costs a handshake per check.
-          ...(exchange.method === 'HEAD' && this.#keepAliveAfterHead !== false && { reset: false }),
+          ...(exchange.method === 'HEAD' && { reset: false }),
         },
         {
           onRequestStart(controller) {
