@@ -205,7 +205,7 @@ describe("the database's process", () => {
     })
     afterAll(() => database.close())
     /** Stays open when the store is closed. */
-    const openSharedStore = (query = database.query) =>
+    const openSharedStore = (query: Database['query'] = (text, values) => database.query(text, values)) =>
       openStore({
         opening: Promise.resolve({ ...database, query, close: () => Promise.resolve() }),
         clock: realTimeClock,

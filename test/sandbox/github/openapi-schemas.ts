@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { ValidateFunction } from 'ajv'
+import type { Ajv, ValidateFunction } from 'ajv'
+import type formats from 'ajv-formats'
+import type standalone from 'ajv/dist/standalone/index.js'
 import { compileCacheDirectory } from '../../compile-cache.ts'
 
 export type JsonSchema = Record<string, unknown>
@@ -62,11 +64,11 @@ const listSchemas = ({ operations, webhooks }: OpenApiDocument) =>
 
 /** Returns the source of a CommonJS module that exports the functions as `schema0` and so on. */
 function compileSchemas(schemas: readonly JsonSchema[]): string {
-  const { Ajv } = require('ajv') as typeof import('ajv')
-  const formats = require('ajv-formats') as typeof import('ajv-formats')
-  const standalone = require('ajv/dist/standalone') as typeof import('ajv/dist/standalone/index.js')
-  const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { source: true } })
-  formats.default(ajv, ['date-time', 'uri'])
+  // Loaded only here, because most runs need the cached functions only.
+  const library = require('ajv') as { readonly Ajv: typeof Ajv }
+  const ajv = new library.Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { source: true } })
+  const addFormats = require('ajv-formats') as typeof formats
+  addFormats.default(ajv, ['date-time', 'uri'])
   // Every number in JSON is a JavaScript number, a full name contains a slash, and a bot's address contains brackets.
   ajv.addFormat('email', /^[^@]+@[^@]+$/)
   ajv.addFormat('int64', true)
@@ -77,7 +79,8 @@ function compileSchemas(schemas: readonly JsonSchema[]): string {
     ajv.addSchema(resolveReferences(schema) as JsonSchema, `schema${at}`)
     return `schema${at}`
   })
-  return standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])))
+  const { default: write } = require('ajv/dist/standalone') as typeof standalone
+  return write(ajv, Object.fromEntries(names.map((name) => [name, name])))
 }
 
 function resolveReferences(schema: unknown): unknown {
