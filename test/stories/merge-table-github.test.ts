@@ -165,32 +165,28 @@ describe('what GitHub accepts and what the bot chooses', () => {
     })
   }
 
-  async function mergeAsBot(
-    it: PreparedMergeTableRow,
-    { options, evaluate }: MergeTestHarness,
-  ): Promise<void> {
-    const { planned } = await chooseMerge(it)
+  async function mergeAsBot({ options, evaluate }: MergeTestHarness, planned: PlannedMerge): Promise<void> {
     const { evaluated, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
     await mergePull(evaluated, permit, { ...options, plan: async () => planned })
   }
 
   /** Merges what the bot would merge, by the route that it would choose. A row that waits is merged after its fix. */
-  async function expectMergedInTheEnd(it: PreparedMergeTableRow): Promise<void> {
+  async function expectMergedInTheEnd(it: PreparedMergeTableRow, planned: PlannedMerge): Promise<void> {
     const tools = await openTools(it)
     try {
       const { bot } = it.row
       const ends = 'ends' in bot ? [bot] : [...bot]
       const merged = ends.find((end) => end.ends === 'merged')
       const waits = ends.find((end) => end.ends === 'waits')
-      await mergeAsBot(it, tools)
+      await mergeAsBot(tools, planned)
       if (it.pull.merged !== null && merged !== undefined) return await expectMergedAsValidated(it, merged)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       expect(waits).toBeDefined()
       if (waits?.fix === undefined || waits.then === undefined) return
       await waits.fix(it)
       await passBotChecks(it, it.pull.headSha)
-      await mergeAsBot(it, tools)
+      await mergeAsBot(tools, (await chooseMerge(it)).planned)
       await expectMergedAsValidated(it, waits.then)
     } finally {
       await tools.mirror.close()
@@ -230,7 +226,8 @@ describe('what GitHub accepts and what the bot chooses', () => {
       expect(tried.pull.merged !== null).toBe(answer === 'accepted')
     }
     // A queue waits for our checks on its group, and users run CI on temporary branches: see merge-table.test.ts.
-    if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await expectMergedInTheEnd(it)
+    if (expected.way !== 'queue' && row.runsOnTemporary === undefined)
+      await expectMergedInTheEnd(it, expected.planned)
   })
 
   test('every row of the reference has a test', () => {
