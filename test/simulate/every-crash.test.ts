@@ -21,24 +21,13 @@ const isMergeStep = (line: string) => /^\d+ 00:0[01]:(?!.* \[(?:sweep|publish)\]
 const listTraceStepNumbers = (trace: readonly string[]) =>
   trace.filter(isMergeStep).map((line) => parseInt(line))
 
-/**
- * Leaves out deliveries, jobs that a process takes, reads of the store, and questions to registries: what happens to a
- * process or on GitHub before one of these has the same effect before the next call.
- */
+const readPattern =
+  / takes | delivery \D+$|\] (?:look up|ask for|read (?:state|stops|accounts|open merges|the commands|the merge of|whether|who is ready|what is shown|a verdict)) /
+/** Leaves out reads of the store and of registries: a crash or an event on GitHub has the same effect before the next call. */
 const listEffectiveStepNumbers = (trace: readonly string[]) =>
-  listTraceStepNumbers(
-    trace.filter(
-      (line) =>
-        !/ takes | delivery \D+$|\] (?:look up|ask for|read (?:state|stops|accounts|open merges|the commands|the merge of|whether|who is ready|what is shown|a verdict)) /.test(
-          line,
-        ),
-    ),
-  )
+  listTraceStepNumbers(trace.filter((line) => !readPattern.test(line)))
 
-/**
- * Leaves out a pause of a process that took no step since its last pause, except for a question to a registry. The
- * simulator pauses one process after the other.
- */
+/** Leaves out a pause of a process that did nothing since its last pause, except to query a registry. The processes take turns. */
 function listPauseStepNumbers(trace: readonly string[], first: number): readonly number[] {
   const positions = new Set<string>()
   const taken = trace.filter((line) => isMergeStep(line) && !line.includes(' ask for '))
@@ -60,10 +49,10 @@ test('merges exactly once, without a violation, if its process ends at any step'
     const {
       violations,
       landings,
-      steps: taken,
+      steps: end,
     } = await runTestSimulation([pullOpenedEvent, { at, fault: 'crash' }])
     if (violations.length > 0 || landings !== 1) wrong.push({ at, landings, violations })
-    ends.add(taken)
+    ends.add(end)
   }
   expect(wrong).toEqual([])
   // The runs must differ from each other.

@@ -102,18 +102,14 @@ describe('a process that is killed', () => {
     const [database = 0] = listDatabaseProcesses(child.id)
     expect(database).toBeGreaterThan(0)
     await child.kill()
-    const wanted = await Promise.allSettled(
-      [1, 2, 3, 4].map(() =>
-        openEmbeddedDatabase(dataDirectory, { timeoutMs: 5000, problem: () => undefined }),
-      ),
-    )
+    const open = () => openEmbeddedDatabase(dataDirectory, { timeoutMs: 5000, problem: () => undefined })
+    const wanted = await Promise.allSettled([open(), open(), open(), open()])
     const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(got).toHaveLength(1)
     await waitUntil(() => !isProcessAlive(database), 30)
     for (const one of wanted)
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
     for (const one of got) await one.close()
-
     const store = await openStore({ dataDirectory, clock: realTimeClock })
     const opened = performance.now()
     const seen: Job[] = []

@@ -12,12 +12,7 @@ import { compileCacheDirectory } from '../../compile-cache.ts'
 export type JsonSchema = Record<string, unknown>
 
 interface OpenApiOperation {
-  readonly parameters: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required: boolean
-    readonly schema: JsonSchema
-  }[]
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: JsonSchema }[]
   readonly body?: { readonly required: boolean; readonly schema: JsonSchema | null }
   readonly responses: Readonly<Record<string, JsonSchema | null>>
 }
@@ -64,7 +59,6 @@ const listSchemas = ({ operations, webhooks }: OpenApiDocument) =>
 
 /** Returns the source of a CommonJS module that exports the functions as `schema0` and so on. */
 function compileSchemas(schemas: readonly JsonSchema[]): string {
-  // Loaded only here, because most runs need the cached functions only.
   const library = require('ajv') as { readonly Ajv: typeof Ajv }
   const ajv = new library.Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { source: true } })
   const addFormats = require('ajv-formats') as typeof formats
@@ -75,12 +69,11 @@ function compileSchemas(schemas: readonly JsonSchema[]): string {
   ajv.addFormat('uri-template', true)
   ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/)
   ajv.addSchema({ $id: 'github', components: readOpenApiDocument().components })
-  const names = schemas.map((schema, at) => {
+  for (const [at, schema] of schemas.entries())
     ajv.addSchema(resolveReferences(schema) as JsonSchema, `schema${at}`)
-    return `schema${at}`
-  })
+  const names = schemas.map((_, at) => [`schema${at}`, `schema${at}`])
   const { default: write } = require('ajv/dist/standalone') as typeof standalone
-  return write(ajv, Object.fromEntries(names.map((name) => [name, name])))
+  return write(ajv, Object.fromEntries(names))
 }
 
 function resolveReferences(schema: unknown): unknown {

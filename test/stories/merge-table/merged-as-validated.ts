@@ -32,9 +32,8 @@ export async function expectMergedAsValidated(
   const sha = merged?.sha ?? ''
   const git = (...args: string[]) => runGit(repo.path, undefined, ...args)
   // The base as it was, the head as it is, nothing else.
-  const [tree, parentIds = '', subject = ''] = (await git('log', '-1', '--format=%T%n%P%n%s', sha)).split(
-    '\n',
-  )
+  const commit = await git('log', '-1', '--format=%T%n%P%n%s', sha)
+  const [tree, parentIds = '', subject = ''] = commit.split('\n')
   const parents = parentIds.split(' ')
   const [first = ''] = parents
   if (first !== it.base) expect(await git('merge-base', it.base, first)).toBe(it.base)

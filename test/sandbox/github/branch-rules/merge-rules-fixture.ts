@@ -88,7 +88,7 @@ export class MergeRulesFixture {
   readonly openMergeCaseWithRules = async (
     rules: readonly BranchRule[],
     more?: BranchRulesScenarioOptions,
-  ): Promise<BranchRulesScenario> => {
+  ) => {
     const it = await this.openMergeCase(more)
     if (rules.length > 0) this.githubFixture.github.addRules(it.full, rules)
     return it
@@ -135,16 +135,11 @@ export class MergeRulesFixture {
   }
 
   /** Pushes the merge to main. */
-  readonly pushMerge = async (mergeCase: BranchRulesScenario, token?: string): Promise<PushResult> => {
-    return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
-  }
+  readonly pushMerge = (mergeCase: BranchRulesScenario, token?: string) =>
+    this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
 
-  readonly createExpectedPushRejection = (
-    { full }: BranchRulesScenario,
-    ...messages: string[]
-  ): PushResult => {
-    return createRulesetRejection(full, this.githubFixture.github.url, messages)
-  }
+  readonly createExpectedPushRejection = ({ full }: BranchRulesScenario, ...messages: string[]) =>
+    createRulesetRejection(full, this.githubFixture.github.url, messages)
 
   readonly expectPushRejected = async (it: BranchRulesScenario, ...messages: string[]): Promise<void> => {
     expect(await this.pushMerge(it)).toEqual(this.createExpectedPushRejection(it, ...messages))
@@ -162,9 +157,8 @@ export class MergeRulesFixture {
   }
 
   /** Pushes a commit to a temporary branch, so that checks can be posted on it. */
-  readonly stage = async (mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha): Promise<PushResult> => {
-    return await this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
-  }
+  readonly stage = (mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha) =>
+    this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
 
   readonly setCheck = async (
     { name }: Pick<BranchRulesScenario, 'name'>,
@@ -188,9 +182,8 @@ export class MergeRulesFixture {
     await this.githubFixture.github.setStatus(full, sha, 'bob', { context: 'ci', state })
   }
 
-  readonly createAppBypass = <const Mode extends string>(bypass_mode: Mode) => {
-    return { actor_type: 'Integration', actor_id: this.githubFixture.app.id, bypass_mode } as const
-  }
+  readonly createAppBypass = <const Mode extends string>(bypass_mode: Mode) =>
+    ({ actor_type: 'Integration', actor_id: this.githubFixture.app.id, bypass_mode }) as const
 
   /** Merges as the app through REST. Returns the merge commit, or the error from GitHub. */
   readonly mergeByApi = async (
@@ -201,17 +194,9 @@ export class MergeRulesFixture {
     const octokit =
       more.token === undefined ? this.githubFixture.octokit : this.githubFixture.client(more.token)
     const sha = more.sha ?? pull.headSha
-    try {
-      const { data } = await octokit.rest.pulls.merge({
-        ...name,
-        pull_number: pull.number,
-        merge_method,
-        sha,
-      })
-      return { sha: data.sha }
-    } catch (error) {
-      return extractErrorStatusAndMessage(error)
-    }
+    const asked = { ...name, pull_number: pull.number, merge_method, sha }
+    const answer = await this.captureError(octokit.rest.pulls.merge(asked))
+    return 'sha' in answer ? { sha: answer.sha } : answer
   }
 
   readonly expectApiRejection = async (
