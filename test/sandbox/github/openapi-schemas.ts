@@ -71,7 +71,7 @@ function compileSchemas(schemas: readonly JsonSchema[]): string {
   ajv.addSchema({ $id: 'github', components: readOpenApiDocument().components })
   for (const [at, schema] of schemas.entries())
     ajv.addSchema(resolveReferences(schema) as JsonSchema, `schema${at}`)
-  const names = schemas.map((_, at) => [`schema${at}`, `schema${at}`])
+  const names = schemas.map((_, at) => [`schema${at}`, `schema${at}`] as const)
   const { default: write } = require('ajv/dist/standalone') as typeof standalone
   return write(ajv, Object.fromEntries(names))
 }
