@@ -3,6 +3,7 @@
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSplitModules, projectRoot } from '../scripts/build/split-modules.ts'
+import { loadSchemaValidators } from './sandbox/github/openapi-schemas.ts'
 
 /** It always has the same path, because Node.js caches compiled code by path. */
 const folder = join(projectRoot, 'node_modules/.cache/catalog-bot/workers')
@@ -13,6 +14,8 @@ export default async function buildWorkers({ nonFlagArgs, testNamePattern }) {
   await buildSplitModules({ entries: globSync('src/**/*-process.ts', { cwd: projectRoot }), folder })
   // Modules find it two folders above their own.
   cpSync(join(projectRoot, 'package.json'), join(folder, '..', 'package.json'))
+  // Compiles the schemas once, instead of in each worker.
+  loadSchemaValidators()
   // Test processes inherit it.
   process.env.BUILT_WORKERS = join(folder, 'cli')
 }

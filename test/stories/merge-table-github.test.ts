@@ -93,20 +93,12 @@ describe('what GitHub accepts and what the bot chooses', () => {
   /** Pushes a merge commit with our checks. Resolves with git's message, or `accepted`. */
   async function push(it: PreparedMergeTableRow): Promise<string> {
     const { path } = it.pull.repo
-    const tree = await runGit(path, undefined, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
-    const parents = ['-p', it.base, '-p', it.pull.headSha]
-    const merge = await runGit(
-      path,
-      undefined,
-      'commit-tree',
-      tree.split('\n')[0] ?? '',
-      ...parents,
-      '-m',
-      'Merge',
-    )
+    const git = (...args: string[]) => runGit(path, undefined, ...args)
+    const [tree = ''] = (await git('merge-tree', '--write-tree', it.base, it.pull.headSha)).split('\n')
+    const merge = await git('commit-tree', tree, '-p', it.base, '-p', it.pull.headSha, '-m', 'Merge')
     await passBotChecks(it, merge)
     const url = it.github.url.replace('//', `//x-access-token:${token}@`)
-    return runGit(path, undefined, 'push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
+    return git('push', `${url}/${it.full}.git`, `${merge}:refs/heads/main`).then(
       () => 'accepted',
       (error: Error) => error.message.replaceAll(/\nremote: ?/g, '\n'),
     )
@@ -154,43 +146,32 @@ describe('what GitHub accepts and what the bot chooses', () => {
     const directory = await mkdtemp(join(fixture.directory, 'mirror-'))
     const { github, installation } = fixture
     const checks = createPassingCheckRuns(botCheckNames)
-    return createMergeTestHarness({
-      github,
-      app,
-      installation: installation.id,
-      directory,
-      pull,
-      clock,
-      checks,
-    })
+    const about = { github, app, installation: installation.id, pull }
+    return createMergeTestHarness({ ...about, directory, clock, checks })
   }
 
-  async function mergeAsBot(
-    it: PreparedMergeTableRow,
-    { options, evaluate }: MergeTestHarness,
-  ): Promise<void> {
-    const { planned } = await chooseMerge(it)
+  async function mergeAsBot({ options, evaluate }: MergeTestHarness, planned: PlannedMerge): Promise<void> {
     const { evaluated, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
     await mergePull(evaluated, permit, { ...options, plan: async () => planned })
   }
 
   /** Merges what the bot would merge, by the route that it would choose. A row that waits is merged after its fix. */
-  async function expectMergedInTheEnd(it: PreparedMergeTableRow): Promise<void> {
+  async function expectMergedInTheEnd(it: PreparedMergeTableRow, planned: PlannedMerge): Promise<void> {
     const tools = await openTools(it)
     try {
       const { bot } = it.row
       const ends = 'ends' in bot ? [bot] : [...bot]
       const merged = ends.find((end) => end.ends === 'merged')
       const waits = ends.find((end) => end.ends === 'waits')
-      await mergeAsBot(it, tools)
+      await mergeAsBot(tools, planned)
       if (it.pull.merged !== null && merged !== undefined) return await expectMergedAsValidated(it, merged)
       expect(it.pull).toMatchObject({ state: 'open', merged: null })
       expect(waits).toBeDefined()
       if (waits?.fix === undefined || waits.then === undefined) return
       await waits.fix(it)
       await passBotChecks(it, it.pull.headSha)
-      await mergeAsBot(it, tools)
+      await mergeAsBot(tools, (await chooseMerge(it)).planned)
       await expectMergedAsValidated(it, waits.then)
     } finally {
       await tools.mirror.close()
@@ -211,15 +192,12 @@ describe('what GitHub accepts and what the bot chooses', () => {
     answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
   test.each(mergeTableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
-    const tries: [GitHubMergeVerdict, (it: PreparedMergeTableRow) => Promise<string>][] = [
-      [row.push, push],
-      ...Object.entries(row.api ?? {}).map(
-        ([method, answer]): [GitHubMergeVerdict, (it: PreparedMergeTableRow) => Promise<string>] => [
-          answer,
-          (it) => mergeByApi(it, method as MergeMethod),
-        ],
-      ),
-    ]
+    type MergeAttempt = [GitHubMergeVerdict, (it: PreparedMergeTableRow) => Promise<string>]
+    const byApi = Object.entries(row.api ?? {}).map(([method, answer]): MergeAttempt => [
+      answer,
+      (it) => mergeByApi(it, method as MergeMethod),
+    ])
+    const tries: MergeAttempt[] = [[row.push, push], ...byApi]
     const it = await stageRow(row)
     const expected = await chooseMerge(it)
     expectChoice(row, expected)
@@ -230,7 +208,8 @@ describe('what GitHub accepts and what the bot chooses', () => {
       expect(tried.pull.merged !== null).toBe(answer === 'accepted')
     }
     // A queue waits for our checks on its group, and users run CI on temporary branches: see merge-table.test.ts.
-    if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await expectMergedInTheEnd(it)
+    if (expected.way !== 'queue' && row.runsOnTemporary === undefined)
+      await expectMergedInTheEnd(it, expected.planned)
   })
 
   test('every row of the reference has a test', () => {

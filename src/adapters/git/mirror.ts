@@ -75,17 +75,17 @@ const maxBlobBytes = 128 * 1024 * 1024
 /** Some four times the largest public catalog repository. */
 export const defaultMaxTreePaths = 300_000
 
-/**
- * Opens or creates the mirror in `directory` without fetching. Rejects with GitError `unsupported` (no git, or older
- * than 2.38) or `refused` (the address, the signature).
- */
+/** Read once, because each call starts a process. */
+let gitVersion: string | undefined
+
+/** Opens or creates the mirror without fetching. Rejects with GitError `unsupported` (no git, or older than 2.38) or `refused` (the address, the signature). */
 export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirror> {
   const remote = createGitRemote(options.url, options.credential)
   const signature = requireValidCommitIdentity(options.signature ?? defaultCommitIdentity)
   const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
   const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths, repository } = options
-  const version = await readGitVersion()
+  const version = (gitVersion ??= await readGitVersion())
   if (!staysInGroup) await prepareMirrorDirectory(directory)
 
   const closing = new AbortController()

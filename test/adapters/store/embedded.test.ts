@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { defineCacheNamespace } from '../../../src/ports/cache.ts'
-import type { Job } from '../../../src/ports/store.ts'
+import type { Job, Store } from '../../../src/ports/store.ts'
 import { type Database, StoreError } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
 import { createJobQueue } from '../../../src/adapters/store/jobs.ts'
@@ -51,42 +51,8 @@ describe('a data folder', () => {
     // A store that waits long enough gets it.
     const second = openStore({ dataDirectory, clock: realTimeClock })
     await first.close()
+    await expect(first.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
     await (await second).close()
-  })
-
-  test('of a killed process is given to one of many concurrent openers', async () => {
-    const dataDirectory = createStoreDirectory()
-    const killed = startStoreProcess('hold', { dataDirectory }, 'killed')
-    await waitUntil(() => killed.outputLines.length > 0, 60)
-    await killed.kill()
-    const wanted = await Promise.allSettled(
-      [1, 2, 3, 4].map(() =>
-        openEmbeddedDatabase(dataDirectory, { timeoutMs: 5000, problem: () => undefined }),
-      ),
-    )
-    const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    expect(got).toHaveLength(1)
-    for (const one of wanted)
-      if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
-    for (const one of got) await one.close()
-  })
-
-  test('starts as the database that PGlite ships, also after an interrupted start', async () => {
-    const readNewDatabase = async (isInterrupted: boolean) => {
-      const directory = mkdtempSync(join(storeRootDirectory, 'new-'))
-      if (isInterrupted) {
-        mkdirSync(join(directory, 'postgres.new'))
-        writeFileSync(join(directory, 'postgres.new', 'PG_VERSION'), '')
-      }
-      const database = await openEmbeddedDatabase(directory, { timeoutMs: 1000, problem: throwError })
-      const rows = await database.query('SELECT system_identifier::text AS id FROM pg_control_system()', [])
-      await database.close()
-      return { rows, hasDraft: existsSync(join(directory, 'postgres.new')) }
-    }
-    // Each database that Postgres initializes has another identifier.
-    const database = await readNewDatabase(false)
-    expect(await readNewDatabase(true)).toEqual(database)
-    expect(database.hasDraft).toBe(false)
   })
 
   test('that cannot be created or written is a StoreError, and leaves no process', async () => {
@@ -99,68 +65,6 @@ describe('a data folder', () => {
     expect(listDatabaseProcesses()).toEqual(before)
   })
 })
-
-test('without a folder a store has separate data, which is gone after it is closed', async () => {
-  const others = listDatabaseProcesses()
-  const [memory, other] = await Promise.all([
-    openStore({ clock: realTimeClock }),
-    openStore({ dataDirectory: createStoreDirectory(), clock: realTimeClock }),
-  ])
-  expect(await memory.accept(createPushDelivery('memory'), [])).toBe('new')
-  expect(await memory.accept(createPushDelivery('memory'), [])).toBe('duplicate')
-  expect(await other.accept(createPushDelivery('memory'), [])).toBe('new')
-  await other.close()
-  await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
-  // Its data is lost with its process, so nothing may continue with an empty database.
-  const last = listDatabaseProcesses().filter((id) => !others.includes(id))
-  expect(last).toHaveLength(1)
-  for (const id of last) process.kill(id, 'SIGKILL')
-  for (const _ of [1, 2])
-    await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
-  await memory.close()
-})
-
-test('values that several jobs cache at once are stored by one statement', async () => {
-  const database = await openEmbeddedDatabase(createStoreDirectory(), {
-    timeoutMs: 1000,
-    problem: throwError,
-  })
-  const statements: string[] = []
-  const query: Database['query'] = (text, values) => {
-    statements.push(text)
-    return database.query(text, values)
-  }
-  const store = await openStore({ opening: Promise.resolve({ ...database, query }), clock: realTimeClock })
-  const spaces = ['one', 'other'].map((name) => defineCacheNamespace(name, 1, z.number()))
-  await Promise.all(
-    spaces.flatMap((space) =>
-      [1, 2, 3].map((value) => store.putCached(space, new Map([['key', value]]), 60)),
-    ),
-  )
-  expect(statements.filter((text) => /INSERT INTO \S*cache\b/.test(text))).toHaveLength(1)
-  for (const space of spaces) expect(await store.getCached(space, ['key'])).toEqual(new Map([['key', 3]]))
-  await store.close()
-}, 180_000)
-
-test('a job that was taken again is not settled by its lost run', async () => {
-  const database = await openEmbeddedDatabase(createStoreDirectory(), {
-    timeoutMs: 1000,
-    problem: throwError,
-  })
-  const jobs = await createJobQueue(database, throwError)
-  await database.transaction((sql) => jobs.enqueue(sql, createPullJob(1), 0))
-  const [lost] = await jobs.take(1)
-  await jobs.recover(0)
-  const [taken] = await jobs.take(1)
-  if (lost === undefined || taken === undefined) throw new Error('the job was not taken twice')
-  await jobs.complete(lost)
-  await jobs.fail(lost, new Error('too late'))
-  expect(await jobs.waiting()).toMatchObject([{ running: 1, waiting: 0 }])
-  await jobs.complete(taken)
-  expect(await jobs.waiting()).toEqual([])
-  await jobs.stop()
-  await database.close()
-}, 180_000)
 
 describe('a process that is killed', () => {
   test('loses no accepted delivery and no job, twice in a row', async () => {
@@ -183,7 +87,7 @@ describe('a process that is killed', () => {
     await store.close()
   })
 
-  test('leaves its running jobs and its leases to the next process at once', async () => {
+  test('leaves its folder to one of many concurrent openers, and its running jobs and leases at once', async () => {
     const dataDirectory = createStoreDirectory()
     const of = { owner: 'owner', name: 'held' }
     const before = await openStore({ dataDirectory, clock: realTimeClock })
@@ -198,8 +102,14 @@ describe('a process that is killed', () => {
     const [database = 0] = listDatabaseProcesses(child.id)
     expect(database).toBeGreaterThan(0)
     await child.kill()
+    const open = () => openEmbeddedDatabase(dataDirectory, { timeoutMs: 5000, problem: () => undefined })
+    const wanted = await Promise.allSettled([open(), open(), open(), open()])
+    const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(got).toHaveLength(1)
     await waitUntil(() => !isProcessAlive(database), 30)
-
+    for (const one of wanted)
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
+    for (const one of got) await one.close()
     const store = await openStore({ dataDirectory, clock: realTimeClock })
     const opened = performance.now()
     const seen: Job[] = []
@@ -218,15 +128,21 @@ describe("the database's process", () => {
   const problem = () => undefined
   const table = 'CREATE TABLE IF NOT EXISTS word (word text PRIMARY KEY)'
 
-  test('fails pending queries when it is killed, restarts, and loses nothing acknowledged', async () => {
-    const dataDirectory = createStoreDirectory()
-    const problems: unknown[] = []
-    const others = listDatabaseProcesses()
-    const store = await openStore({
-      dataDirectory,
+  const problems: unknown[] = []
+  let others: readonly number[]
+  let store: Store
+  beforeAll(async () => {
+    others = listDatabaseProcesses()
+    store = await openStore({
+      dataDirectory: createStoreDirectory(),
       clock: realTimeClock,
       problem: (error) => problems.push(error),
     })
+  })
+  afterAll(() => store.close())
+  beforeEach(() => void (problems.length = 0))
+
+  test('fails pending queries when it is killed, restarts, and loses nothing acknowledged', async () => {
     const lease = await store.acquireLease('mine', 600)
     const guids = Array.from({ length: 40 }, (_, at) => `killed ${at}`)
     let answered = 0
@@ -245,27 +161,19 @@ describe("the database's process", () => {
     // The App is alive, so its lease remains valid.
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
     expect(problems).toEqual([expect.objectContaining({ code: 'unreachable' })])
-    await store.close()
   })
 
   test('never leaves a job active forever if it is killed while the job is settled', async () => {
-    const others = listDatabaseProcesses()
-    const problems: unknown[] = []
-    const store = await openStore({
-      dataDirectory: createStoreDirectory(),
-      clock: realTimeClock,
-      problem: (error) => problems.push(error),
-    })
     let runs = 0
-    await store.work(async () => {
+    await store.work(async (job) => {
+      if (job.kind !== 'pull' || job.pull !== 2) return
       runs += 1
       // The response to the next statement cannot arrive.
       if (runs === 1) killDatabaseProcessesExcept(others)
     }, 1)
-    await store.enqueue(createPullJob(1))
+    await store.enqueue(createPullJob(2))
     await waitUntil(() => runs === 2, 40)
     expect(problems).not.toEqual([])
-    await store.close()
   })
 
   test('does not continue the transaction of another process', async () => {
@@ -283,28 +191,24 @@ describe("the database's process", () => {
     await database.close()
   })
 
-  test('stays as long as the App, and ignores Ctrl-C and stop signals', async () => {
-    const others = listDatabaseProcesses()
-    const database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })
-    const mine = listDatabaseProcesses().filter((id) => !others.includes(id))
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
-    await sleep(100)
-    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
-    await database.close()
-    expect(mine.filter(isProcessAlive)).toEqual([])
-  })
-
   describe('open', () => {
     let database: Database
-    beforeAll(
-      async () =>
-        void (database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })),
-    )
+    let mine: readonly number[]
+    beforeAll(async () => {
+      const before = listDatabaseProcesses()
+      database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem: throwError })
+      mine = listDatabaseProcesses().filter((id) => !before.includes(id))
+    })
     afterAll(() => database.close())
+    /** Stays open when the store is closed. */
+    const openSharedStore = (query: Database['query'] = (text, values) => database.query(text, values)) =>
+      openStore({
+        opening: Promise.resolve({ ...database, query, close: () => Promise.resolve() }),
+        clock: realTimeClock,
+      })
 
     test('receives no secrets, only the environment variables that Node.js needs', async () => {
-      const mine = listDatabaseProcesses().at(-1)
-      const names = readFileSync(`/proc/${mine}/environ`, 'utf8')
+      const names = readFileSync(`/proc/${mine[0]}/environ`, 'utf8')
         .split('\0')
         .flatMap((entry) => entry.split('=')[0] || [])
       const allowed = ['PATH', 'LD_LIBRARY_PATH', 'TZ', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']
@@ -389,6 +293,81 @@ describe("the database's process", () => {
         leaked.catch(() => undefined)
       })
       await expect(leaked).rejects.toMatchObject({ code: 'failed' })
+    })
+
+    test('values that several jobs cache at once are stored by one statement', async () => {
+      const statements: string[] = []
+      const query: Database['query'] = (text, values) => {
+        statements.push(text)
+        return database.query(text, values)
+      }
+      const store = await openSharedStore(query)
+      const spaces = ['one', 'other'].map((name) => defineCacheNamespace(name, 1, z.number()))
+      await Promise.all(
+        spaces.flatMap((space) =>
+          [1, 2, 3].map((value) => store.putCached(space, new Map([['key', value]]), 60)),
+        ),
+      )
+      expect(statements.filter((text) => /INSERT INTO \S*cache\b/.test(text))).toHaveLength(1)
+      for (const space of spaces) expect(await store.getCached(space, ['key'])).toEqual(new Map([['key', 3]]))
+      await store.close()
+    })
+
+    test('a job that was taken again is not settled by its lost run', async () => {
+      const jobs = await createJobQueue(database, throwError)
+      await database.transaction((sql) => jobs.enqueue(sql, createPullJob(1), 0))
+      const [lost] = await jobs.take(1)
+      await jobs.recover(0)
+      const [taken] = await jobs.take(1)
+      if (lost === undefined || taken === undefined) throw new Error('the job was not taken twice')
+      await jobs.complete(lost)
+      await jobs.fail(lost, new Error('too late'))
+      expect(await jobs.waiting()).toMatchObject([{ running: 1, waiting: 0 }])
+      await jobs.complete(taken)
+      expect(await jobs.waiting()).toEqual([])
+      await jobs.stop()
+    })
+
+    test('without a folder a store has separate data, which is gone after it is closed', async () => {
+      const others = listDatabaseProcesses()
+      const [memory, other] = await Promise.all([openStore({ clock: realTimeClock }), openSharedStore()])
+      expect(await memory.accept(createPushDelivery('memory'), [])).toBe('new')
+      expect(await memory.accept(createPushDelivery('memory'), [])).toBe('duplicate')
+      expect(await other.accept(createPushDelivery('memory'), [])).toBe('new')
+      await other.close()
+      // Its data is lost with its process, so nothing may continue with an empty database.
+      const last = listDatabaseProcesses().filter((id) => !others.includes(id))
+      expect(last).toHaveLength(1)
+      for (const id of last) process.kill(id, 'SIGKILL')
+      for (const _ of [1, 2])
+        await expect(memory.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
+      await memory.close()
+    })
+
+    test('starts as the database that PGlite ships, also after an interrupted start', async () => {
+      const directory = mkdtempSync(join(storeRootDirectory, 'new-'))
+      const draft = join(directory, 'postgres.new')
+      mkdirSync(draft)
+      writeFileSync(join(draft, 'PG_VERSION'), '')
+      const interrupted = await openEmbeddedDatabase(directory, { timeoutMs: 1000, problem: throwError })
+      // Each database that Postgres initializes has another identifier.
+      const [identifier, other] = await Promise.all(
+        [interrupted, database].map((one) =>
+          one.query('SELECT system_identifier::text AS id FROM pg_control_system()', []),
+        ),
+      )
+      expect(identifier).toEqual(other)
+      expect(existsSync(draft)).toBe(false)
+      await interrupted.close()
+    })
+
+    test('stays as long as the App, and ignores Ctrl-C and stop signals', async () => {
+      expect(mine).toHaveLength(1)
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
+      await sleep(100)
+      expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+      await database.close()
+      expect(mine.filter(isProcessAlive)).toEqual([])
     })
   })
 })

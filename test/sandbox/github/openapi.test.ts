@@ -2,7 +2,8 @@
 // OpenAPI document.
 import { afterAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readOpenApiDocument, getTrafficValidator } from './traffic-validator.ts'
+import { readOpenApiDocument } from './openapi-schemas.ts'
+import { getTrafficValidator } from './traffic-validator.ts'
 import type { RecordedHttpExchange } from '../../../sandbox/github/http/router.ts'
 import { fullRepositoryName, startGitHubFixture, repo, createPullOptions } from './github-fixture.ts'
 

@@ -1,32 +1,11 @@
 // Compares the traffic of the sandbox's interfaces with GitHub's own OpenAPI document and GraphQL schema, in both
 // directions: the client's parameters and bodies, and the sandbox's responses and webhooks. It reports, and never
 // changes a response.
-import { readFileSync } from 'node:fs'
-import { Ajv } from 'ajv'
-import type { ErrorObject, ValidateFunction } from 'ajv'
-import formats from 'ajv-formats'
+import type { ErrorObject } from 'ajv'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import type { GitHubTrafficValidator } from '../../../sandbox/github/github.ts'
 import { validateGraphqlExchange } from './check-graphql.ts'
-
-type JsonSchema = Record<string, unknown>
-
-interface OpenApiOperation {
-  readonly parameters: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required: boolean
-    readonly schema: JsonSchema
-  }[]
-  readonly body?: { readonly required: boolean; readonly schema: JsonSchema | null }
-  readonly responses: Readonly<Record<string, JsonSchema | null>>
-}
-
-interface OpenApiDocument {
-  readonly operations: Readonly<Record<string, OpenApiOperation>>
-  readonly webhooks: Readonly<Record<string, JsonSchema>>
-  readonly components: JsonSchema
-}
+import { loadSchemaValidators, readOpenApiDocument, type JsonSchema } from './openapi-schemas.ts'
 
 // Responses that GitHub gives for every operation, but its document lists only for some.
 const undocumentedStatusCodes = new Set([304, 400, 401, 403, 404, 422, 429, 500])
@@ -43,28 +22,13 @@ function isKnownOpenApiDeviation(key: string, error: ErrorObject): boolean {
   return error.keyword === 'type' && /\/(user|head\/(repo|user))$/.test(error.instancePath)
 }
 
-export function readOpenApiDocument(): OpenApiDocument {
-  return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as OpenApiDocument
-}
-
-/** One for all files of a worker: compiling the schemas takes most of its time, and it has no other state. */
+/** One for all files of a worker, because it has no state. */
 export const getTrafficValidator = memoizeOnce((): GitHubTrafficValidator => {
   const document = readOpenApiDocument()
-  const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
-  formats.default(ajv, ['date-time', 'uri'])
-  // Every number in JSON is a JavaScript number, a full name contains a slash, and a bot's address contains brackets.
-  ajv.addFormat('email', /^[^@]+@[^@]+$/)
-  ajv.addFormat('int64', true)
-  ajv.addFormat('uri-template', true)
-  ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/)
-  ajv.addSchema({ $id: 'github', components: document.components })
-  const compiled = new Map<string, ValidateFunction>()
-  const check = (key: string, schema: JsonSchema, value: unknown): string[] => {
-    let validate = compiled.get(key)
-    if (validate === undefined) {
-      validate = ajv.compile(resolveJsonSchemaReferences(schema) as JsonSchema)
-      compiled.set(key, validate)
-    }
+  const validators = loadSchemaValidators()
+  const check = (key: string, value: unknown): string[] => {
+    const validate = validators.get(key)
+    if (validate === undefined) return [`${key}: not in GitHub's document`]
     if (validate(value) === true) return []
     const errors = (validate.errors ?? []).filter((it) => !isKnownOpenApiDeviation(key, it))
     return errors.map((it) => `${key}: ${it.instancePath || '/'} ${it.message ?? ''}`)
@@ -75,7 +39,7 @@ export const getTrafficValidator = memoizeOnce((): GitHubTrafficValidator => {
     // The sender chooses the action of a dispatch.
     if (schema === undefined)
       return event === 'repository_dispatch' ? [] : [`${name}: not in GitHub's document`]
-    return check(`webhook ${name}`, schema, payload)
+    return check(`webhook ${name}`, payload)
   }
   const checkExchange: GitHubTrafficValidator['checkExchange'] = (exchange) => {
     const { method, template, query, requestBody, status, responseBody } = exchange
@@ -92,22 +56,19 @@ export const getTrafficValidator = memoizeOnce((): GitHubTrafficValidator => {
     for (const [key, value] of query) {
       const parameter = known.find((it) => it.name === key)
       if (parameter === undefined) found.push(`${name}: no query parameter ${key}`)
-      else
-        found.push(
-          ...check(`${name} ?${key}`, parameter.schema, parseRequestParameter(value, parameter.schema)),
-        )
+      else found.push(...check(`${name} ?${key}`, parseRequestParameter(value, parameter.schema)))
     }
     // A rejected request was wrong on purpose, or is judged by its response.
     if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
       found.push(
-        ...check(`${name} request`, operation.body.schema, requestBody),
+        ...check(`${name} request`, requestBody),
         ...findUndocumentedFields(name, operation.body.schema, requestBody),
       )
     if (!(status in operation.responses)) {
       if (!undocumentedStatusCodes.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
     } else {
       const schema = operation.responses[status]
-      if (schema) found.push(...check(`${name} ${status}`, schema, responseBody))
+      if (schema) found.push(...check(`${name} ${status}`, responseBody))
       else if (responseBody !== undefined && status < 400)
         found.push(`${name} ${status}: a body where GitHub sends none`)
     }
@@ -115,18 +76,6 @@ export const getTrafficValidator = memoizeOnce((): GitHubTrafficValidator => {
   }
   return { checkExchange, checkWebhook }
 })
-
-function resolveJsonSchemaReferences(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(resolveJsonSchemaReferences)
-  if (typeof schema !== 'object' || schema === null) return schema
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) =>
-      key === '$ref' && typeof value === 'string'
-        ? [key, `github${value}`]
-        : [key, resolveJsonSchemaReferences(value)],
-    ),
-  )
-}
 
 /** GitHub ignores unknown fields, so a client that sends one has a bug. */
 function findUndocumentedFields(name: string, schema: JsonSchema, body: unknown): string[] {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readOpenApiDocument } from './traffic-validator.ts'
+import { readOpenApiDocument } from './openapi-schemas.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../sandbox/github/views/account-view.ts'
 import { createStatusChecksRule, createMergeQueueRule } from './branch-rules/merge-rules-fixture.ts'

@@ -4,16 +4,12 @@ import type { ExpectedMergeResult, ObservedMergeMethod } from './table-row.ts'
 import { runGit } from '../../sandbox/github/github-fixture.ts'
 import type { PreparedMergeTableRow } from './table-fixture.ts'
 
-async function detectMergeMethod({
-  github,
-  full,
-  pull: { repo, merged, number },
-}: PreparedMergeTableRow): Promise<ObservedMergeMethod> {
-  const sha = merged?.sha ?? ''
-  const parents = (await runGit(repo.path, undefined, 'log', '-1', '--format=%P', sha)).split(' ')
-  const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
-    await runGit(repo.path, undefined, 'log', '-1', '--format=%s', sha),
-  )
+function detectMergeMethod(
+  { github, full, pull: { number } }: PreparedMergeTableRow,
+  parents: readonly string[],
+  subject: string,
+): ObservedMergeMethod {
+  const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(subject)
   const byApi = github.requests.some(
     ({ method, path, status }) =>
       method === 'PUT' && path.endsWith(`/${full}/pulls/${number}/merge`) && status === 200,
@@ -34,16 +30,17 @@ export async function expectMergedAsValidated(
   const { repo, merged, headSha, author } = it.pull
   expect(merged).not.toBeNull()
   const sha = merged?.sha ?? ''
+  const git = (...args: string[]) => runGit(repo.path, undefined, ...args)
   // The base as it was, the head as it is, nothing else.
-  const [first = ''] = (await runGit(repo.path, undefined, 'log', '-1', '--format=%P', sha)).split(' ')
-  const isBase = await runGit(repo.path, undefined, 'merge-base', it.base, first)
-  expect(isBase).toBe(it.base)
-  const predicted = (await runGit(repo.path, undefined, 'merge-tree', '--write-tree', first, headSha)).split(
-    '\n',
-  )[0]
-  expect(await runGit(repo.path, undefined, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
+  const commit = await git('log', '-1', '--format=%T%n%P%n%s', sha)
+  const [tree, parentIds = '', subject = ''] = commit.split('\n')
+  const parents = parentIds.split(' ')
+  const [first = ''] = parents
+  if (first !== it.base) expect(await git('merge-base', it.base, first)).toBe(it.base)
+  const [predicted] = (await git('merge-tree', '--write-tree', first, headSha)).split('\n')
+  expect(tree).toBe(predicted)
   // Once: nothing came after it.
   expect(repo.knownRefs.get('refs/heads/main')).toBe(sha)
   expect(author.login).toBe(it.row.pull?.author ?? 'alice')
-  expect(expected.by).toContain(await detectMergeMethod(it))
+  expect(expected.by).toContain(detectMergeMethod(it, parents, subject))
 }

@@ -40,10 +40,8 @@ describe('a required pull request', () => {
     const other = await github.openPull(
       createPullOptions('Beta', { 'beta.yaml': 'name: beta\n' }, { repository: it.full }),
     )
-    const token = await githubFixture.token()
-    await runGit(it.folder, token, 'fetch', '-q', 'origin', `refs/pull/${other.number}/head`)
-    await runGit(it.folder, token, 'checkout', '-q', '--detach', it.mergeSha)
-    await runGit(it.folder, token, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
+    await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.mergeSha)
+    await runGit(it.folder, undefined, 'merge', '-q', '--no-ff', '-m', 'Both', other.headSha)
     expect(await push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),
     )
@@ -54,6 +52,7 @@ describe('a required pull request', () => {
 
   test('does not cover an extra commit on top of the merge', async () => {
     const it = await createBranchRulesScenario()
+    await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.mergeSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedPushRejection(it, pullRequestRequiredMessage),

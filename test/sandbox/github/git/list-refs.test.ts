@@ -18,6 +18,7 @@ for (const name of ['main', 'main-2', 'maintenance/a', 'other']) originRepositor
 originRepository.pull(7, first)
 originRepository.pull(70, first)
 originRepository.git(['pack-refs', '--all'])
+originRepository.git(['update-ref', 'refs/tags/refs/heads/tagged', first])
 // A ref that moved after it was packed, one that is not packed, and a deleted one.
 originRepository.branch('main', originRepository.commit({ x: '2' }, [first]))
 originRepository.branch('main-3', first)
@@ -30,6 +31,8 @@ test.each([
   [['ref-prefix refs/heads/maintenance/']],
   [['ref-prefix refs/heads/nowhere']],
   [['ref-prefix refs/heads/m', 'ref-prefix refs/heads/main', 'ref-prefix refs/pull/70']],
+  [['peel', 'symrefs', 'unborn', 'ref-prefix refs/heads/main', 'ref-prefix refs/tags/refs/heads/main']],
+  [['peel', 'ref-prefix refs/heads/other', 'ref-prefix refs/refs/heads/other']],
 ])('the response to %j is the same as from git', async (body) => {
   const request = createLsRefsRequest(...body)
   const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
@@ -42,7 +45,8 @@ test.each([
 
 test.each([
   [createLsRefsRequest()],
-  [createLsRefsRequest('peel', 'ref-prefix refs/heads/main')],
+  [createLsRefsRequest('other', 'ref-prefix refs/heads/main')],
+  [createLsRefsRequest('peel', 'ref-prefix refs/tags/refs/heads/tagged')],
   [createLsRefsRequest('ref-prefix HEAD')],
   [createLsRefsRequest('ref-prefix refs/tags/')],
   [Buffer.from(`${formatPktLine('command=fetch')}0000`)],
