@@ -23,18 +23,18 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 108_660,
+    limit: 108_665,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },
   { name: 'files of packages and src', limit: 585, target: 620, measure: countFiles(sourcePathPattern) },
   {
     name: 'lines of sandbox, simulate, scripts, and bench',
-    limit: 28_251,
+    limit: 28_241,
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 84_573, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 84_517, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_407,

@@ -78,7 +78,10 @@ export const defaultMaxTreePaths = 300_000
 /** Read once, because each call starts a process. */
 let gitVersion: string | undefined
 
-/** Opens or creates the mirror without fetching. Rejects with GitError `unsupported` (no git, or older than 2.38) or `refused` (the address, the signature). */
+/**
+ * Opens or creates the mirror in `directory` without fetching. Rejects with GitError `unsupported` (no git, or older
+ * than 2.38) or `refused` (the address, the signature).
+ */
 export async function openGitMirror(options: GitMirrorOptions): Promise<GitMirror> {
   const remote = createGitRemote(options.url, options.credential)
   const signature = requireValidCommitIdentity(options.signature ?? defaultCommitIdentity)
