@@ -276,7 +276,7 @@ function forkWorker(options: WorkerProcessOptions): ChildProcess {
   try {
     return fork(fileURLToPath(script), [], {
       execPath: process.execPath,
-      execArgv: ['--no-warnings', ...gcFlags, '--initial-old-space-size=128', `--max-old-space-size=${heap}`],
+      execArgv: ['--no-warnings', ...gcFlags, '--initial-old-space-size=64', `--max-old-space-size=${heap}`],
       // Passes no secrets of this process except those given on purpose.
       env: {
         ...environment,
