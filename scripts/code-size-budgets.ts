@@ -34,7 +34,7 @@ const codeSizeBudgets: readonly CodeSizeBudget[] = [
     target: 22_000,
     measure: countLines(toolPathPattern),
   },
-  { name: 'lines of tests', limit: 84_517, target: 65_000, measure: countLines(/^test\//) },
+  { name: 'lines of tests', limit: 84_518, target: 65_000, measure: countLines(/^test\//) },
   {
     name: 'lines of evaluate, policy, merge',
     limit: 8_407,

@@ -26,11 +26,12 @@ const communityOperatorsPath = findSharedPath('community-operators')
       story.github.sendWebhooksTo(`${bot.url}/api/github/webhooks`)
       const pull = await story.github.openPull(story.update('v4.20'))
       await waitUntil('it lands', () => pull.merged !== null, 120, log)
-      await waitUntil('its rebuild succeeds', () => story.isRebuilt(pull), 60, log)
+      // The job of the branch first records 60 MB of catalogs, at a low priority.
+      await waitUntil('its rebuild succeeds', () => story.isRebuilt(pull), 150, log)
     } finally {
       await bot.kill('SIGKILL')
       await story.stop()
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     }
-  }, 240_000)
+  }, 300_000)
 })
