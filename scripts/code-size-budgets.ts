@@ -23,7 +23,7 @@ const corePathPattern = /^src\/(?:evaluate|policy|merge)\//
 const codeSizeBudgets: readonly CodeSizeBudget[] = [
   {
     name: 'lines of packages and src',
-    limit: 108_665,
+    limit: 108_661,
     target: 88_000,
     measure: countLines(sourcePathPattern),
   },

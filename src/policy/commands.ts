@@ -53,7 +53,7 @@ export const maxCommandsPerHour = 30
 
 /** Also allowed on closed pull requests, because a broken catalog is often noticed only after the merge. */
 const commandsAllowedOnClosedPulls: ReadonlySet<CommandName> = new Set(['rollback'])
-/** They affect branches and images, so a pull request whose change is unknown allows them, too. */
+/** They affect branches and images, so they also work if the pull request's change is unknown. */
 const commandsAllowedWithoutDiff: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback'])
 
 const commandsPreventingMerges: ReadonlySet<CommandName> = new Set(['hold', 'freeze'])

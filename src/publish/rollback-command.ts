@@ -98,7 +98,7 @@ function findLateRollbackReason(
   if (since?.comment === comment) return undefined
   if (since !== undefined && since.comment > comment) return 'a later /rollback applies to this image'
   const writtenAt = Date.parse(comments.find(({ id }) => id === comment)?.createdAt ?? '')
-  // GitHub's times are in whole seconds.
+  // GitHub's times have no milliseconds.
   return [...(current ? [current] : []), ...history].every(({ at }) => at < writtenAt + 1000)
     ? undefined
     : 'an image was published after this comment; comment again to roll it back'
@@ -137,22 +137,17 @@ export async function executeRollback(
   const { publication, tag, digest } = meant
   const since = await app.store.readState(rollbackRequestStateNamespace, repository, publication.id)
   const state = candidates.find((one) => one.publication === publication)?.state ?? emptyPublicationState
-  const late = findLateRollbackReason(record.comment, since, state, comments)
+  const { comment, login } = record
+  const late = findLateRollbackReason(comment, since, state, comments)
   if (late !== undefined) return reject(late)
   const tip = inputs?.tips.get(baseRef)
   const key =
-    since?.comment === record.comment || tip === undefined
+    since?.comment === comment || tip === undefined
       ? since?.key
       : await computeCatalogContentKey(publication, tip.tree, ctx.repository)
-  const request: RollbackRequest = {
-    ...{ comment: record.comment, pull, login: record.login, digest },
-    ...(key !== undefined && { key }),
-  }
+  const request = { comment, pull, login, digest, ...(key !== undefined && { key }) }
   await writeStateValue(app.store, rollbackRequestStateNamespace, repository, publication.id, request)
   await app.store.enqueue({ kind: 'publish', installation, repository })
-  app.log.info(
-    { image: publication.image, digest, login: record.login },
-    'a maintainer requested an image rollback',
-  )
+  app.log.info({ image: publication.image, digest, login }, 'a maintainer requested an image rollback')
   return { ...decision, record: withRollback({ words, image: publication.image, tag, digest }) }
 }

@@ -190,11 +190,11 @@ describe('compiled code', () => {
 
   test('that is truncated, empty, not code, or from another day is regenerated', async () => {
     await validate()
-    const whole = readFileSync(findCompiledCacheFile())
-    for (const damaged of [whole.subarray(0, whole.length / 2), '', 'not code at all']) {
+    const complete = readFileSync(findCompiledCacheFile())
+    for (const damaged of [complete.subarray(0, complete.length / 2), '', 'not code at all']) {
       writeFileSync(findCompiledCacheFile(), damaged)
       expect(await validate()).toMatchObject({ code: 0, err: '' })
-      expect(readFileSync(findCompiledCacheFile()).length).toBeGreaterThan(whole.length / 2)
+      expect(readFileSync(findCompiledCacheFile()).length).toBeGreaterThan(complete.length / 2)
     }
     utimesSync(findCompiledCacheFile(), staleFileDate, staleFileDate)
     await validate()

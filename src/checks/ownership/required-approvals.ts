@@ -10,6 +10,7 @@ import type { PackageChange, CompositeListFileChange, TouchedPath } from '../../
 import type { ChangeKind } from '../../config/change-kinds.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
+import { isIgnoreFile } from '@catalog-bot/fbc/load/select-files'
 import { analyzeOwnerFileEdit, type OwnerFileEdit, type OwnershipInputs } from './owner-edit.ts'
 import type { OwnershipResolver } from './authority.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
@@ -108,7 +109,7 @@ export function computeRequiredApprovals(
 /** Unchanged files that an ignore file no longer hides. They count as if the pull request added them. */
 function listExposedCatalogFiles({ change, layout }: OwnershipInputs) {
   const touched = new Set(change.paths.map(({ path }) => path))
-  if (![...touched].some((path) => path.endsWith('/.indexignore'))) return []
+  if (![...touched].some(isIgnoreFile)) return []
   return change.catalogs.flatMap((catalog) => {
     const toPath = createRepositoryPathMapper(catalog)
     const before = new Set(catalog.base?.files.map(({ path }) => path))
